@@ -1,0 +1,33 @@
+"""Who wrote: the facts about a decision that the journal keeps with every write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+Actor = Literal["agent", "user", "import", "engine"]
+
+
+def utc_now() -> datetime:
+    """Return the present in UTC; the one clock that everything takes as an argument."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who wrote, on whose behalf and by which decision; empty strings where a thing does not apply.
+
+    `actor` is `agent` for a tool call, `user` for the panel and for commands by hand.
+    """
+
+    actor: Actor
+    surface: str = ""
+    """The door it came through: `tool`, `cli`, `panel`, `import`, `consolidation`."""
+    session: str = ""
+    recipe: str = ""
+    agent: str = ""
+    model: str = ""
+    mode: str = ""
+    decided_by: str = ""
+    reason: str = ""

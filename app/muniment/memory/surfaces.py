@@ -1,0 +1,41 @@
+"""Every surface that remembers, behind one door; each is loaded when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muniment.memory.origin import utc_now
+from muniment.paths import Paths
+from muniment.settings import Settings
+
+if TYPE_CHECKING:
+    from muniment.memory.journal import Journal
+    from muniment.memory.records.store import RecordStore
+
+
+class Surfaces:
+    """The memory of one working directory; command line, screen, tools and requests all use this object."""
+
+    def __init__(
+        self, paths: Paths, cwd: Path, settings: Settings, *, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.paths = paths
+        self.cwd = cwd
+        self.settings = settings
+        self.clock = clock
+
+    @cached_property
+    def journal(self) -> Journal:
+        from muniment.memory.journal import Journal
+
+        return Journal(self.paths.journal, clock=self.clock)
+
+    @cached_property
+    def records(self) -> RecordStore:
+        from muniment.memory.records.store import RecordStore
+
+        return RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)

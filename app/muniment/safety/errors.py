@@ -1,0 +1,22 @@
+"""The root of all errors that a person is meant to read."""
+
+from __future__ import annotations
+
+
+class MunimentError(Exception):
+    """An expected failure, told in one sentence that says what, where and what to do.
+
+    `str(error)` is that sentence. It may hold text from files; a sink escapes it like any other text.
+    """
+
+    @property
+    def sentence(self) -> str:
+        return str(self)
+
+
+class InvalidInput(MunimentError):  # noqa: N818 - named for what it is, not for being an error
+    """What was given cannot be used as it is; commands end with exit code 2."""
+
+
+class NotFound(MunimentError):  # noqa: N818 - as above
+    """The thing asked for does not exist; commands end with exit code 1."""

@@ -1,0 +1,107 @@
+"""What a tool is: its arguments are prepared without the disk, inspected with it, and executed as approved."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from muniment.approval.policy import Effect
+from muniment.approval.proposal import Asker, Field, Proposal
+from muniment.memory.origin import Origin
+from muniment.memory.surfaces import Surfaces
+from muniment.model.base import ToolSpec
+from muniment.safety.errors import InvalidInput
+
+ToolStatus = Literal[
+    "completed",
+    "failed",
+    "denied",
+    "invalid_arguments",
+    "unknown_tool",
+    "not_executed",
+    "unknown",
+    "cancelled",
+]
+
+RESULT_MAX_BYTES = 65_536
+
+
+class InvalidArguments(InvalidInput):
+    """The arguments can never be executed; raised before anything is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """An object for programs and a text for the model (at most `RESULT_MAX_BYTES` bytes of UTF-8)."""
+
+    status: ToolStatus
+    data: dict[str, Any]
+    text: str
+    changed: bool = False
+    """Whether memory or a file was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may touch, and for whom."""
+
+    surfaces: Surfaces
+    root: Path
+    """The directory that file tools are confined to."""
+    origin: Origin
+    asker: Asker = field(default_factory=Asker)
+    recipe_tools: tuple[str, ...] = ()
+    task_nonce: str | None = None
+
+
+R = TypeVar("R")
+
+
+class Tool(ABC, Generic[R]):
+    """A tool the model may call; `R` is its frozen request type.
+
+    `prepare` sees arguments only, so that a replay of a history may repeat it. `inspect` looks at the disk and
+    binds a proposal to the state it saw. `execute` re-checks that binding under the store's lock.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    effect: ClassVar[Effect]
+    parameters: ClassVar[dict[str, Any]]
+    """JSON schema: `type: object`, `properties`, `required`, `additionalProperties: false`."""
+
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, self.description, self.parameters)
+
+    @abstractmethod
+    def prepare(self, arguments: Mapping[str, Any]) -> R:
+        """Turn checked arguments into a request; raise `InvalidArguments` where they break a rule of the tool."""
+
+    def targets(self, request: R) -> tuple[PurePath, ...]:
+        """Return the file paths that the policy must judge before anything is opened."""
+        return ()
+
+    def inspect(self, request: R, call_id: str, context: ToolContext) -> Proposal:
+        """Look at the disk and describe what would happen; raise `InvalidArguments` or `MunimentError`.
+
+        The default serves tools that only read: it shows the arguments and opens nothing.
+        """
+        return Proposal(
+            id=call_id,
+            tool=self.name,
+            title=f"Run {self.name}",
+            fields=tuple(self.describe(request)),
+            plan=request,
+            asker=context.asker,
+        )
+
+    def describe(self, request: R) -> list[Field]:
+        """List a request's fields for the reviewer."""
+        return [Field(name, str(getattr(request, name))) for name in getattr(request, "__dataclass_fields__", {})]
+
+    @abstractmethod
+    def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
+        """Execute exactly the proposal's plan; raise `MunimentError` for a failure that is to be told."""
