@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from muniment.approval.policy import Effect
+from muniment.approval.policy import Effect, Mode
 from muniment.approval.proposal import Asker, Field, Proposal
 from muniment.memory.origin import Origin
 from muniment.memory.surfaces import Surfaces
@@ -27,6 +27,7 @@ ToolStatus = Literal[
 ]
 
 RESULT_MAX_BYTES = 65_536
+NEW_TEXT_MAX_BYTES = 65_536
 
 
 class InvalidArguments(InvalidInput):
@@ -55,6 +56,23 @@ class ToolContext:
     asker: Asker = field(default_factory=Asker)
     recipe_tools: tuple[str, ...] = ()
     task_nonce: str | None = None
+    asks: bool = True
+    """Whether a person decides on the proposal; false in bypass mode and with `--yes`."""
+
+    @property
+    def bounds_new_text(self) -> bool:
+        """Whether a new text over `NEW_TEXT_MAX_BYTES` is refused: a person cannot be asked to read more at once."""
+        return self.asks and self.origin.mode != Mode.BYPASS
+
+
+def cut_text(text: str, notice: str, *, max_bytes: int = RESULT_MAX_BYTES) -> str:
+    """Return a result's text within its bound: cut on a character border, the notice on a line of its own at its end."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes:
+        return text
+    tail = f"\n[{notice}]"
+    room = max_bytes - len(tail.encode("utf-8", "replace"))
+    return data[:room].decode("utf-8", "ignore") + tail
 
 
 R = TypeVar("R")
@@ -100,7 +118,9 @@ class Tool(ABC, Generic[R]):
 
     def describe(self, request: R) -> list[Field]:
         """List a request's fields for the reviewer."""
-        return [Field(name, str(getattr(request, name))) for name in getattr(request, "__dataclass_fields__", {})]
+        return [
+            Field(name, str(getattr(request, name))) for name in getattr(request, "__dataclass_fields__", {})
+        ]
 
     @abstractmethod
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:

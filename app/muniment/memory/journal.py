@@ -1,0 +1,269 @@
+"""The journal: every write to memory, kept with the text before it, on disk before the write happens."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from muniment.memory.origin import Origin, utc_now
+from muniment.safety.files import (
+    FileRefused,
+    append_durable,
+    ensure_private_dir,
+    locked,
+    read_regular,
+    write_atomic,
+)
+
+MAX_SEGMENT_BYTES = 1_073_741_824
+_SUFFIX = ".jsonl"
+_LOCK_TIMEOUT = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One write. Digests are SHA-256 of the file's bytes, None where the file did or will not exist.
+
+    `surface` says what was written: `record`, `user`, `pinned`, `notes`, `inbox`, `notebook`, `knowledge`, `ledger`.
+    `text_before` is the whole earlier text, None where there was none or where it was purged.
+    """
+
+    id: str
+    time: datetime
+    origin: Origin
+    surface: str
+    action: str
+    """`create`, `replace` or `delete`; what an undo did is told the same way."""
+    scope: str
+    directory: str
+    item: str
+    path: str
+    digest_before: str | None
+    digest_after: str | None
+    text_before: str | None = None
+    undoes: str | None = None
+    purged: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the entry as JSON values, with the text before."""
+        fields = asdict(self)
+        fields["time"] = self.time.isoformat()
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry with what became of it: `settled` once its effect is on disk, `failed` where it never came."""
+
+    entry: Entry
+    settled: bool
+    failed: bool
+    undone_by: str | None
+
+
+def text_of(data: bytes) -> str:
+    """Return a file's bytes as text such that `bytes_of` gives the same bytes back, whatever they are."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+class Journal:
+    """Append-only JSON lines in one directory, a file a month; writers of all processes take turns."""
+
+    def __init__(self, directory: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
+        self.directory = directory
+        self.clock = clock
+
+    def guard(self, directory: Path) -> AbstractContextManager[None]:
+        """Lock one memory directory between processes; hold it while a state is compared and then written."""
+        locks = self.directory / ".locks"
+        ensure_private_dir(locks)
+        key = hashlib.sha256(os.path.realpath(directory).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return locked(locks / f"{key}.lock", timeout=_LOCK_TIMEOUT)
+
+    def begin(
+        self,
+        *,
+        origin: Origin,
+        surface: str,
+        action: str,
+        scope: str,
+        directory: Path,
+        item: str,
+        path: Path,
+        before: bytes | None,
+        digest_before: str | None,
+        digest_after: str | None,
+        undoes: str | None = None,
+    ) -> Entry:
+        """Put a write on disk before it happens and return its entry; call `settle` or `fail` after it."""
+        entry = Entry(
+            id=secrets.token_hex(8),
+            time=self.clock(),
+            origin=origin,
+            surface=surface,
+            action=action,
+            scope=scope,
+            directory=str(directory),
+            item=item,
+            path=str(path),
+            digest_before=digest_before,
+            digest_after=digest_after,
+            text_before=None if before is None else text_of(before),
+            undoes=undoes,
+        )
+        self.write(entry)
+        return entry
+
+    def write(self, entry: Entry) -> None:
+        """Append an entry durably."""
+        self._append({"entry": entry.as_dict()})
+
+    def settle(self, entry_id: str) -> None:
+        """Note that the effect of an entry is on disk."""
+        self._append({"settled": entry_id})
+
+    def fail(self, entry_id: str) -> None:
+        """Note that the effect of an entry never came."""
+        self._append({"failed": entry_id})
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the entries, newest first, without those that are known to have failed."""
+        return (line.entry for line in self.lines() if not line.failed)
+
+    def lines(self) -> list[Line]:
+        """Return every entry with what became of it, newest first; unreadable lines are passed over."""
+        entries: list[Entry] = []
+        settled: set[str] = set()
+        failed: set[str] = set()
+        undone: dict[str, str] = {}
+        for segment in self._segments():
+            for raw in self._read(segment).split(b"\n"):
+                item = _parse(raw)
+                if isinstance(item, Entry):
+                    entries.append(item)
+                    if item.undoes is not None:
+                        undone[item.undoes] = item.id
+                elif item is not None:
+                    (settled if item[0] == "settled" else failed).add(item[1])
+        live = {target: by for target, by in undone.items() if by not in failed}
+        return [
+            Line(entry, entry.id in settled, entry.id in failed, live.get(entry.id))
+            for entry in reversed(entries)
+        ]
+
+    def find(self, entry_id: str) -> Entry | None:
+        return next((entry for entry in self.entries() if entry.id == entry_id), None)
+
+    def history(self, surface: str, item: str) -> list[Line]:
+        """Return the writes of one item, newest first."""
+        return [line for line in self.lines() if line.entry.surface == surface and line.entry.item == item]
+
+    def purge(self, matches: Callable[[Entry], bool]) -> int:
+        """Remove the earlier texts of matching entries for good and return how many there were."""
+        removed = 0
+        with self._lock():
+            for segment in self._segments():
+                kept: list[bytes] = []
+                changed = False
+                for raw in self._read(segment).split(b"\n"):
+                    item = _parse(raw)
+                    if isinstance(item, Entry) and item.text_before is not None and matches(item):
+                        removed += 1
+                        changed = True
+                        raw = _encode({"entry": replace(item, text_before=None, purged=True).as_dict()})
+                    if raw:
+                        kept.append(raw)
+                if changed:
+                    write_atomic(segment, b"\n".join(kept) + b"\n")
+        return removed
+
+    def _append(self, item: dict[str, Any]) -> None:
+        ensure_private_dir(self.directory)
+        with self._lock():
+            segments = self._segments()
+            month = f"{self.clock():%Y-%m}{_SUFFIX}"
+            # Never behind the last file: a clock that went back must not put the newest write among the old ones.
+            path = self.directory / (
+                month if not segments or segments[-1].name < month else segments[-1].name
+            )
+            data = _encode(item) + b"\n"
+            if path.exists() and not _ends_with_newline(path):
+                data = b"\n" + data
+            append_durable(path, data)
+
+    def _lock(self) -> AbstractContextManager[None]:
+        ensure_private_dir(self.directory / ".locks")
+        return locked(self.directory / ".locks" / "journal.lock", timeout=_LOCK_TIMEOUT)
+
+    def _segments(self) -> list[Path]:
+        try:
+            names = sorted(
+                name for name in os.listdir(self.directory) if name.endswith(_SUFFIX) and name[0] != "."
+            )
+        except FileNotFoundError:
+            return []
+        return [self.directory / name for name in names]
+
+    def _read(self, segment: Path) -> bytes:
+        try:
+            return read_regular(segment, max_bytes=MAX_SEGMENT_BYTES)
+        except FileRefused as refused:
+            raise FileRefused(f"The journal {segment} cannot be read: {refused.reason}.") from refused
+
+
+def remove_durable(path: Path) -> None:
+    """Delete a file and put the deletion on disk."""
+    path.unlink()
+    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size == 0:
+            return True
+        stream.seek(size - 1)
+        return stream.read(1) == b"\n"
+
+
+def _encode(item: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:
+        # Bytes that are no UTF-8 stand as lone surrogates here; as JSON escapes they survive.
+        return json.dumps(item, separators=(",", ":")).encode("ascii")
+
+
+def _parse(raw: bytes) -> Entry | tuple[str, str] | None:
+    """Read one line; a line torn by a crash announces a write that did not happen and counts as absent."""
+    if not raw:
+        return None
+    try:
+        item = json.loads(raw)
+        if "entry" in item:
+            fields = item["entry"]
+            fields["time"] = datetime.fromisoformat(fields["time"])
+            fields["origin"] = Origin(**fields["origin"])
+            return Entry(**fields)
+        for word in ("settled", "failed"):
+            if word in item:
+                return (word, str(item[word]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return None

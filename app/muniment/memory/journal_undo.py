@@ -1,0 +1,160 @@
+"""Taking a journalled write back, and bringing an earlier text back: the same care as for any other write."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from muniment.memory.journal import Entry, Journal, Line, bytes_of, remove_durable, text_of
+from muniment.memory.origin import Origin
+from muniment.safety.errors import MunimentError, NotFound
+from muniment.safety.files import FileRefused, digest, ensure_private_dir, read_regular, write_atomic
+
+MAX_TEXT_BYTES = 16_777_216
+_NOT_FILES = frozenset(("ledger",))
+
+
+class CannotUndo(MunimentError):
+    """A write cannot be taken back as things stand; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """What taking back or bringing back would do to one file; bound to the digest of its state."""
+
+    entry: Entry
+    path: Path
+    action: str
+    """`create`, `replace` or `delete`: what happens to the file."""
+    text_now: str | None
+    text_then: str | None
+    digest_now: str | None
+    undoes: str | None
+    """The entry that is taken back; None where an earlier text is brought back instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was done: `entry` is the journal's id of this write."""
+
+    plan: UndoPlan
+    entry: str
+
+
+def plan_undo(journal: Journal, directories: Collection[Path], *, session: str | None = None) -> UndoPlan:
+    """Plan to take back the newest write that is neither undone nor an undo.
+
+    `directories` are those of the scope chain; user memory always counts. With `session` only that session's
+    writes count. Raise `NotFound` where nothing is left and `CannotUndo` where the file changed since.
+    """
+    places = {str(directory) for directory in directories}
+    lines = journal.lines()
+    by_id = {line.entry.id: line for line in lines}
+    for line in lines:
+        entry = line.entry
+        if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
+            continue
+        if entry.surface != "user" and entry.directory not in places:
+            continue
+        if session is not None and entry.origin.session != session:
+            continue
+        if line.undone_by is not None and not _never_happened(by_id[line.undone_by]):
+            continue
+        if _never_happened(line):
+            continue
+        return _plan(entry, undoes=entry.id)
+    raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
+
+
+def plan_restore(journal: Journal, entry_id: str) -> UndoPlan:
+    """Plan to bring back the text that stood before one journalled write; raise `NotFound` where none is kept."""
+    entry = journal.find(entry_id)
+    if entry is None:
+        raise NotFound(f"The journal has no entry {ascii(entry_id[:40])[1:-1]}.")
+    if entry.text_before is None:
+        why = "was purged" if entry.purged else "did not exist: that write created it"
+        raise NotFound(f"The text before entry {entry.id} {why}.")
+    return _plan(entry, undoes=None)
+
+
+def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
+    """Do what an undo plan says if the file is still what was seen; raise `CannotUndo` if not."""
+    entry = plan.entry
+    with journal.guard(Path(entry.directory)):
+        data = _read(plan.path)
+        if (None if data is None else digest(data)) != plan.digest_now:
+            raise CannotUndo(f"{plan.path} was changed after approval, nothing written.")
+        then = None if plan.text_then is None else bytes_of(plan.text_then)
+        done = journal.begin(
+            origin=origin,
+            surface=entry.surface,
+            action=plan.action,
+            scope=entry.scope,
+            directory=Path(entry.directory),
+            item=entry.item,
+            path=plan.path,
+            before=data,
+            digest_before=plan.digest_now,
+            digest_after=None if then is None else digest(then),
+            undoes=plan.undoes,
+        ).id
+        try:
+            if then is None:
+                remove_durable(plan.path)
+            else:
+                ensure_private_dir(plan.path.parent)
+                write_atomic(plan.path, then)
+        except OSError as error:
+            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
+                journal.fail(done)
+            raise CannotUndo(f"{plan.path} was not written: {error.strerror or error}.") from error
+        with suppress(
+            OSError, MunimentError
+        ):  # the write is done; an unsettled entry is judged by its digest
+            journal.settle(done)
+    return Undone(plan, done)
+
+
+def _plan(entry: Entry, *, undoes: str | None) -> UndoPlan:
+    path = Path(entry.path)
+    data = _read(path)
+    now = None if data is None else digest(data)
+    if undoes is not None and now != entry.digest_after:
+        raise CannotUndo(f"{path} was changed since that write, so it is not taken back; see memory history.")
+    if undoes is not None and entry.digest_before is not None and entry.text_before is None:
+        raise CannotUndo(
+            f"The text of {path} before that write was purged, so the write cannot be taken back."
+        )
+    then = entry.text_before
+    action = "delete" if then is None else "create" if data is None else "replace"
+    return UndoPlan(entry, path, action, None if data is None else text_of(data), then, now, undoes)
+
+
+def _never_happened(line: Line) -> bool:
+    """Tell whether a write was announced but cut off before its effect, judged by the file as it is."""
+    entry = line.entry
+    if line.failed:
+        return True
+    if line.settled or entry.digest_before == entry.digest_after:
+        return False
+    try:
+        data = _read(Path(entry.path))
+    except MunimentError:
+        return False
+    return (None if data is None else digest(data)) == entry.digest_before
+
+
+def _read(path: Path) -> bytes | None:
+    """Read the file that a journalled write was about; a directory swapped for a link is refused."""
+    try:
+        if not stat.S_ISDIR(os.lstat(path.parent).st_mode):
+            raise CannotUndo(f"{path.parent} is no directory of its own any more; nothing was changed.")
+        return read_regular(path, max_bytes=MAX_TEXT_BYTES)
+    except FileNotFoundError:
+        return None
+    except FileRefused as refused:
+        raise CannotUndo(f"{path} is not touched: it {refused.reason}.") from refused

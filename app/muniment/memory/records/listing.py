@@ -1,0 +1,123 @@
+"""What counts in a scope chain: which copy of each record is effective, and which others stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from muniment.memory.records.record import Record
+from muniment.memory.records.scan import Meta, Skipped
+from muniment.memory.records.scope import Excluded, Scope, ScopeChain
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One copy of a record and its standing. `overrides` are the scopes of the shallower copies it hides."""
+
+    meta: Meta
+    effective: bool
+    expired: bool
+    overridden_by: Scope | None = None
+    overrides: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All copies (or only effective ones) of a chain, deepest scope first and newest first inside."""
+
+    chain: ScopeChain
+    entries: tuple[Listed, ...]
+    skipped: tuple[Skipped, ...]
+    taken_at: datetime
+
+    @property
+    def effective(self) -> list[Listed]:
+        return [each for each in self.entries if each.effective]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One copy of a record, read whole; `digest` is that of its file."""
+
+    record: Record
+    scope: Scope
+    path: Path
+    digest: str
+    data: bytes
+    overrides: tuple[Scope, ...] = ()
+    overridden_by: Scope | None = None
+    expired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCount:
+    """How many records a scope holds, overridden and expired ones included, and how many files were skipped."""
+
+    scope: Scope
+    records: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The chain with counts; `distinct` counts each id once."""
+
+    chain: tuple[ScopeCount, ...]
+    excluded: tuple[Excluded, ...]
+    distinct: int
+    skipped: tuple[Skipped, ...]
+
+
+def sort_time(meta: Meta, now: datetime) -> datetime:
+    """Return the time a copy is ordered by: a time yet to come is no merit and gives way to the one before it."""
+    if meta.updated_at <= now:
+        return meta.updated_at
+    return meta.created_at if meta.created_at <= now else _LONG_AGO
+
+
+def newest_first(metas: Iterable[Meta], now: datetime) -> list[Meta]:
+    """Order copies by time, newest first, and by id where times are equal."""
+    ordered = sorted(metas, key=lambda meta: meta.id)
+    ordered.sort(key=lambda meta: sort_time(meta, now), reverse=True)
+    return ordered
+
+
+def resolve(levels: list[list[Meta]], now: datetime, *, everything: bool) -> list[Listed]:
+    """Decide which copies count; `levels` holds the copies of each scope, global first.
+
+    Returned deepest scope first. Without `everything` only the effective copies are returned.
+    """
+    deepest_first = levels[::-1]
+    winners: dict[str, tuple[int, Meta]] = {}
+    repeated: dict[str, list[int]] = {}
+    for depth, metas in enumerate(deepest_first):
+        for meta in metas:
+            name = meta.id
+            if name in winners:
+                repeated.setdefault(name, []).append(depth)
+            elif meta.expires_at is None or meta.expires_at > now:
+                winners[name] = (depth, meta)
+    listed: list[Listed] = []
+    for depth, metas in enumerate(deepest_first):
+        for meta in newest_first(metas, now):
+            winner = winners.get(meta.id)
+            effective = winner is not None and winner[1] is meta
+            if not effective and not everything:
+                continue
+            overrides: tuple[Scope, ...] = ()
+            if effective and meta.id in repeated:
+                overrides = tuple(deepest_first[level][0].scope for level in repeated[meta.id])
+            listed.append(
+                Listed(
+                    meta,
+                    effective,
+                    not effective and meta.expires_at is not None and meta.expires_at <= now,
+                    winner[1].scope if winner is not None and winner[0] < depth else None,
+                    overrides,
+                )
+            )
+    return listed

@@ -1,0 +1,50 @@
+"""A project's own file: a stable id and a name, made with the first write into the project."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from muniment.safety.files import FileRefused, ensure_private_dir, read_regular, write_atomic
+from muniment.safety.strict_yaml import YamlFault, dump, load
+
+FILE_NAME = "project.yaml"
+_MAX_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as the ledger and the screen know it; the id survives moving and renaming the directory."""
+
+    id: str
+    name: str
+
+
+def read_project(directory: Path) -> Project | None:
+    """Read the `project.yaml` of a `.muniment`; None where it is absent or unusable."""
+    try:
+        fields = load(read_regular(directory / FILE_NAME, max_bytes=_MAX_BYTES))
+    except (FileNotFoundError, FileRefused, YamlFault):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    project_id, name = fields.get("id"), fields.get("name")
+    if not isinstance(project_id, str) or not project_id:
+        return None
+    return Project(project_id, name if isinstance(name, str) and name else directory.parent.name)
+
+
+def ensure_project(directory: Path) -> Project | None:
+    """Make a `.muniment` with its `project.yaml` where they are missing and return what stands there.
+
+    A file that is there but unusable is left alone and None returned. Call it with the directory's lock held.
+    """
+    ensure_private_dir(directory)
+    path = directory / FILE_NAME
+    if not os.path.lexists(path):
+        project = Project(secrets.token_hex(16), directory.parent.name or "/")
+        write_atomic(path, dump({"id": project.id, "name": project.name}))
+        return project
+    return read_project(directory)

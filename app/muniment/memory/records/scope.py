@@ -1,0 +1,144 @@
+"""The scope chain: which directories hold memory for a working directory, and which are kept out and why."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from muniment.paths import PROJECT_DIR_NAME, Paths
+
+ScopeKind = Literal["global", "project"]
+MEMORY_DIR_NAME = "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One level of the chain; `directory` is the `.muniment` itself, or the data directory for the global one."""
+
+    kind: ScopeKind
+    directory: Path
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def memory_dir(self) -> Path:
+        return self.directory / MEMORY_DIR_NAME
+
+    @property
+    def label(self) -> str:
+        """A short name for people: `global`, or the name of the project's directory."""
+        return "global" if self.kind == "global" else f"project {self.directory.parent.name or '/'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A directory that would be a scope but takes no part, with the reason as words after its name."""
+
+    directory: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeChain:
+    """The scopes of one working directory, global first and deepest last."""
+
+    cwd: Path
+    data: Path
+    scopes: tuple[Scope, ...]
+    excluded: tuple[Excluded, ...] = ()
+
+    @property
+    def workspace(self) -> Path:
+        """The deepest project's `.muniment`, or the data directory where there is none."""
+        deepest = self.deepest_project
+        return self.data if deepest is None else deepest.directory
+
+    @property
+    def deepest_project(self) -> Scope | None:
+        if self.scopes and self.scopes[-1].kind == "project":
+            return self.scopes[-1]
+        return None
+
+    @property
+    def global_scope(self) -> Scope | None:
+        if self.scopes and self.scopes[0].kind == "global":
+            return self.scopes[0]
+        return None
+
+    @property
+    def root(self) -> Path:
+        """The project's root: the directory of the deepest `.muniment`, else the working directory."""
+        deepest = self.deepest_project
+        return self.cwd if deepest is None else deepest.directory.parent
+
+    def exclusion(self, directory: Path) -> Excluded | None:
+        """Return why a directory takes no part, or None where nothing was excluded there."""
+        return next((each for each in self.excluded if each.directory == directory), None)
+
+    def scope_at(self, directory: Path) -> Scope | None:
+        return next((each for each in self.scopes if each.directory == directory), None)
+
+
+def resolve_chain(cwd: Path, paths: Paths) -> ScopeChain:
+    """Resolve the chain from what stands on disk now; nothing is created and nothing inside is opened."""
+    here = Path(os.path.realpath(cwd))
+    scopes: list[Scope] = []
+    excluded: list[Excluded] = []
+    data = paths.data
+    _judge("global", data, scopes, excluded)
+    data_identity = _identity(data)
+    for ancestor in (*reversed(here.parents), here):
+        candidate = ancestor / PROJECT_DIR_NAME
+        identity = _identity(candidate)
+        if identity is None and not os.path.lexists(candidate):
+            continue
+        if identity is not None and identity == data_identity:
+            excluded.append(Excluded(candidate, "is the global data directory"))
+            continue
+        _judge("project", candidate, scopes, excluded)
+    return ScopeChain(here, data, tuple(scopes), tuple(excluded))
+
+
+def _judge(kind: ScopeKind, directory: Path, scopes: list[Scope], excluded: list[Excluded]) -> None:
+    """Put a directory among the scopes or the excluded. A global directory that is absent is an empty scope."""
+    warnings: list[str] = []
+    reason = _inspect(directory, "", warnings, follow=kind == "global")
+    if reason is None:
+        reason = _inspect(directory / MEMORY_DIR_NAME, f"{MEMORY_DIR_NAME} ", warnings, may_be_absent=True)
+    if reason is not None:
+        excluded.append(Excluded(directory, reason))
+    else:
+        scopes.append(Scope(kind, directory, tuple(warnings)))
+
+
+def _inspect(
+    path: Path, subject: str, warnings: list[str], *, follow: bool = False, may_be_absent: bool = False
+) -> str | None:
+    """Return why a directory cannot be trusted, or None; what is only worth a warning is appended."""
+    try:
+        info = path.stat() if follow else path.lstat()
+    except FileNotFoundError:
+        return None if may_be_absent or follow else "vanished while it was looked at"
+    except PermissionError:
+        return f"{subject}cannot be read: permission denied"
+    except OSError as error:
+        return f"{subject}cannot be read: {error.strerror or error}"
+    if stat.S_ISLNK(info.st_mode):
+        return f"{subject}is a symbolic link"
+    if not stat.S_ISDIR(info.st_mode):
+        return f"{subject}is not a directory"
+    if info.st_uid not in (os.geteuid(), 0):
+        return f"{subject}is owned by another user (uid {info.st_uid})"
+    if info.st_mode & stat.S_IWOTH:
+        warnings.append(f"{path} is writable by everyone on this machine")
+    return None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino)

@@ -1,0 +1,435 @@
+"""The store of records for one working directory: reading, searching, and writing what was approved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import overload
+
+from muniment.memory.journal import Journal, Line, remove_durable
+from muniment.memory.journal_undo import Undone, UndoPlan, commit_undo, plan_restore, plan_undo
+from muniment.memory.origin import Origin, utc_now
+from muniment.memory.records import planning
+from muniment.memory.records.ids import derive_id, free_id
+from muniment.memory.records.listing import Found, ScopeCount, Snapshot, Stats, resolve
+from muniment.memory.records.plans import (
+    ChangedAfterApproval,
+    DeleteOutcome,
+    DeletePlan,
+    DeleteRequest,
+    InvalidRecord,
+    PlanWarning,
+    ScopeWord,
+    StoreOutcome,
+    StorePlan,
+    StoreRefused,
+    StoreRequest,
+)
+from muniment.memory.records.project import ensure_project
+from muniment.memory.records.record import Record, RecordFault, decode, encode
+from muniment.memory.records.scan import (
+    Meta,
+    Seen,
+    Skipped,
+    decode_reading,
+    read_copy,
+    record_path,
+    scan_scope,
+)
+from muniment.memory.records.scope import Scope, ScopeChain, resolve_chain
+from muniment.memory.records.search import SearchResult, search_records
+from muniment.memory.records.similar import resemble, words_of
+from muniment.memory.records.times import expired, later, whole_seconds
+from muniment.paths import Paths
+from muniment.safety.errors import MunimentError, NotFound
+from muniment.safety.files import digest, ensure_private_dir, write_atomic
+from muniment.safety.findings import warnings_for
+
+SURFACE = "record"
+
+
+class RecordStore:
+    """Records as seen from one working directory. Every answer comes from what stands on disk now."""
+
+    def __init__(
+        self, paths: Paths, cwd: Path, *, journal: Journal, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.paths = paths
+        self.cwd = cwd
+        self.journal = journal
+        self.clock = clock
+        self._seen: dict[Scope, dict[str, Seen]] = {}
+
+    # Reading
+
+    def chain(self) -> ScopeChain:
+        return resolve_chain(self.cwd, self.paths)
+
+    def snapshot(self, *, all: bool = False) -> Snapshot:  # noqa: A002 - the word of the commands
+        """Return the effective records, or with `all` every readable copy, and what was skipped."""
+        chain = self.chain()
+        now = self.clock()
+        levels, skipped, _ = self._levels(chain)
+        return Snapshot(chain, tuple(resolve(levels, now, everything=all)), tuple(skipped), now)
+
+    def stats(self) -> Stats:
+        """Count the chain; a repeated id counts in each scope and once in `distinct`."""
+        chain = self.chain()
+        levels, skipped, counts = self._levels(chain)
+        distinct = {meta.id for metas in levels for meta in metas}
+        return Stats(tuple(counts), chain.excluded, len(distinct), tuple(skipped))
+
+    def get(self, record_id: str, scope: ScopeWord | None = None) -> Found:
+        """Return the copy that counts: the deepest readable, unexpired one, within `scope` where given.
+
+        Raise `NotFound` with what stands in the way, `InvalidRecord` for no identifier or scope.
+        """
+        planning.check_id(record_id)
+        planning.check_scope_word(scope)
+        chain = self.chain()
+        copies, unreadable = self._copies(chain, record_id)
+        for copy in copies:
+            if not copy.expired and scope in (None, copy.scope.kind):
+                return copy
+        late = [
+            str(copy.scope.directory) for copy in copies if copy.expired and scope in (None, copy.scope.kind)
+        ]
+        where = f"the {scope} scope" if scope else "the scope chain"
+        about = f"; expired: {', '.join(late)}" if late else ""
+        about += planning.describe_unreadable(unreadable)
+        raise NotFound(f"There is no record {record_id} in {where} of {chain.cwd}{about}.")
+
+    def get_at(self, record_id: str, directory: Path) -> Found:
+        """Return the copy in exactly one scope directory, expired or overridden or not; raise `NotFound`."""
+        planning.check_id(record_id)
+        chain = self.chain()
+        copies, unreadable = self._copies(chain, record_id)
+        for copy in copies:
+            if copy.scope.directory == directory:
+                return copy
+        about = planning.describe_unreadable(unreadable)
+        raise NotFound(f"There is no record {record_id} in {directory}{about}.")
+
+    def search(
+        self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
+    ) -> SearchResult:
+        """Rank the records that hold any of the query's words, best first; only effective ones unless asked."""
+        planning.check_scope_word(scope)
+        snapshot = self.snapshot(all=include_overridden)
+        entries = [each for each in snapshot.entries if scope in (None, each.meta.scope.kind)]
+        return search_records(query, entries, limit)
+
+    # Planning
+
+    def plan_store(self, request: StoreRequest, *, origin: Origin) -> StorePlan:
+        """Look at the disk and say exactly what storing would do; nothing is written.
+
+        Raise `InvalidRecord` or `RecordTooLarge` for what can never be stored and `StoreRefused` for what cannot
+        be stored there.
+        """
+        planning.check_store(request)
+        chain = self.chain()
+        scope, new = planning.store_target(chain, request.scope)
+        now = self.clock()
+        record_id = request.id or free_id(derive_id(request.title), lambda name: self._taken(chain, name))
+        path = record_path(scope, record_id)
+        before, data_before = self._current(scope, record_id)
+        after = planning.merge(request, record_id, before, _source(origin), now)
+        warnings = planning.place_warnings(chain, scope, new)
+        copies, unreadable = self._copies(chain, record_id)
+        warnings += planning.override_warnings(copies, scope, chain, record_id)
+        if before is None:
+            warnings += self._similar(chain, after)
+        return self._finish_plan(scope, path, before, after, data_before, new, warnings, now)
+
+    def plan_edit(self, found: Found, data: bytes) -> StorePlan:
+        """Plan to replace a copy by the text of a whole record file, edited by hand; times and source are set."""
+        try:
+            edited = decode(data, found.record.id, self.clock().timestamp())
+        except RecordFault as fault:
+            raise InvalidRecord(f"The edited text is no record: {fault}.") from fault
+        now = self.clock()
+        after = replace(
+            edited,
+            source="user",
+            created_at=found.record.created_at,
+            updated_at=later(whole_seconds(now), found.record.created_at),
+        )
+        chain = self.chain()
+        warnings = planning.place_warnings(chain, found.scope, False)
+        return self._finish_plan(
+            found.scope, found.path, found.record, after, found.data, False, warnings, now
+        )
+
+    def plan_delete(self, request: DeleteRequest) -> DeletePlan:
+        """Choose the one copy a deletion means; expired copies count, unreadable ones are passed over and named."""
+        planning.check_id(request.id)
+        planning.check_scope_word(request.scope)
+        chain = self.chain()
+        copies, unreadable = self._copies(chain, request.id)
+        passed = planning.describe_unreadable(unreadable)
+        target = next((each for each in copies if request.scope in (None, each.scope.kind)), None)
+        if target is None:
+            where = f"the {request.scope} scope" if request.scope else "the scope chain"
+            raise NotFound(f"There is no record {request.id} in {where} of {chain.cwd}{passed}.")
+        heir = next((each for each in copies if each is not target and not each.expired), None)
+        warnings = [PlanWarning("world-writable", text, "scope") for text in target.scope.warnings]
+        if target.scope.kind == "project" and target.scope.directory.parent != chain.cwd:
+            text = f"The scope directory {target.scope.directory} is an ancestor's, above {chain.cwd}."
+            warnings.append(PlanWarning("ancestor", text, "scope"))
+        notes = ()
+        if unreadable:
+            notes = (f"Passed over{passed.removeprefix(';')}.",)
+            warnings.append(PlanWarning("unreadable", notes[0], "identifier"))
+        return DeletePlan(
+            target.scope,
+            target.path,
+            target.record,
+            target.digest,
+            None if heir is None else heir.scope,
+            tuple(warnings),
+            notes,
+        )
+
+    # Writing
+
+    @overload
+    def commit(self, plan: StorePlan, origin: Origin) -> StoreOutcome: ...
+    @overload
+    def commit(self, plan: DeletePlan, origin: Origin) -> DeleteOutcome: ...
+
+    def commit(self, plan: StorePlan | DeletePlan, origin: Origin) -> StoreOutcome | DeleteOutcome:
+        """Do exactly what a plan says, if its file is still what was seen; raise `ChangedAfterApproval` if not.
+
+        The journal holds the text before, on disk, before the file changes; a crash leaves the old or the new file.
+        """
+        with self.journal.guard(plan.scope.directory):
+            before = self._unchanged(plan)
+            if isinstance(plan, StorePlan):
+                return self._write(plan, before, origin)
+            return self._remove(plan, before, origin)
+
+    def history(self, record_id: str) -> list[Line]:
+        """Return the journalled writes of one id in this chain, newest first."""
+        planning.check_id(record_id)
+        places = {str(scope.directory) for scope in self.chain().scopes}
+        return [line for line in self.journal.history(SURFACE, record_id) if line.entry.directory in places]
+
+    def plan_undo(self, *, session: str | None = None) -> UndoPlan:
+        """Plan to take back the newest write of this chain and of user memory; see `journal_undo`."""
+        return plan_undo(self.journal, [scope.directory for scope in self.chain().scopes], session=session)
+
+    def plan_restore(self, entry_id: str) -> UndoPlan:
+        """Plan to bring back the text that stood before one journalled write."""
+        return plan_restore(self.journal, entry_id)
+
+    def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
+        return commit_undo(self.journal, plan, origin)
+
+    def _write(self, plan: StorePlan, before: bytes | None, origin: Origin) -> StoreOutcome:
+        try:
+            if plan.scope.kind == "project":
+                ensure_project(plan.scope.directory)
+            ensure_private_dir(plan.scope.memory_dir)
+        except OSError as error:
+            raise _not_done("written", plan.path, error) from error
+        action = "create" if plan.before is None else "replace"
+        entry = self._announce(plan, action, before, digest(plan.data), origin)
+        try:
+            write_atomic(plan.path, plan.data)
+        except (OSError, MunimentError) as error:
+            self._failed(entry)
+            raise _not_done("written", plan.path, error) from error
+        self._settled(entry)
+        return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
+
+    def _remove(self, plan: DeletePlan, before: bytes | None, origin: Origin) -> DeleteOutcome:
+        entry = self._announce(plan, "delete", before, None, origin)
+        try:
+            remove_durable(plan.path)
+        except OSError as error:
+            self._failed(entry)
+            raise _not_done("deleted", plan.path, error) from error
+        self._settled(entry)
+        copies, _ = self._copies(self.chain(), plan.before.id)
+        heir = next((each.scope for each in copies if not each.expired), None)
+        return DeleteOutcome(plan.before.id, plan.scope, plan.path, entry, heir, plan.notes)
+
+    def _unchanged(self, plan: StorePlan | DeletePlan) -> bytes | None:
+        """Return the bytes that stand there now if they are those of the plan."""
+        chain = self.chain()
+        excluded = chain.exclusion(plan.scope.directory)
+        reading = read_copy(plan.scope, plan.path.stem) if excluded is None else None
+        if reading is not None and not reading.reason:
+            now = None if reading.data is None else digest(reading.data)
+            if now == plan.digest_before:
+                return reading.data
+        raise ChangedAfterApproval(f"{plan.path} was changed after approval, nothing written.")
+
+    def _announce(
+        self,
+        plan: StorePlan | DeletePlan,
+        action: str,
+        before: bytes | None,
+        after: str | None,
+        origin: Origin,
+    ) -> str:
+        try:
+            return self.journal.begin(
+                origin=origin,
+                surface=SURFACE,
+                action=action,
+                scope=plan.scope.kind,
+                directory=plan.scope.directory,
+                item=plan.path.stem,
+                path=plan.path,
+                before=before,
+                digest_before=plan.digest_before,
+                digest_after=after,
+            ).id
+        except OSError as error:
+            raise StoreRefused(
+                f"Nothing was written: the journal in {self.journal.directory} cannot be kept ({_why(error)})."
+            ) from error
+
+    def _settled(self, entry: str) -> None:
+        # The write is done; a journal that cannot note so (disk full) is no reason to call it failed.
+        with suppress(OSError, MunimentError):
+            self.journal.settle(entry)
+
+    def _failed(self, entry: str) -> None:
+        # Whatever stopped the write may stop this note too; an unsettled entry is judged by the file's digest.
+        with suppress(OSError, MunimentError):
+            self.journal.fail(entry)
+
+    # Parts
+
+    def _levels(self, chain: ScopeChain) -> tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]:
+        """Look at every scope, global first; what was known before and did not change is not read again."""
+        known, self._seen = self._seen, {}
+        levels: list[list[Meta]] = []
+        skipped: list[Skipped] = []
+        counts: list[ScopeCount] = []
+        for scope in chain.scopes:
+            passed = len(skipped)
+            try:
+                seen = scan_scope(scope, known.get(scope, {}))
+            except OSError as error:
+                skipped.append(Skipped(scope.memory_dir, f"cannot be read: {error.strerror or error}", scope))
+                seen = {}
+            self._seen[scope] = seen
+            metas = [each.meta for each in seen.values() if each.meta is not None]
+            skipped += [
+                Skipped(scope.memory_dir / name, seen[name].reason, scope)
+                for name in sorted(name for name, each in seen.items() if each.meta is None)
+            ]
+            levels.append(metas)
+            counts.append(ScopeCount(scope, len(metas), len(skipped) - passed))
+        return levels, skipped, counts
+
+    def _copies(self, chain: ScopeChain, record_id: str) -> tuple[list[Found], list[tuple[Path, str]]]:
+        """Read all copies of one id, deepest first, and name those that cannot be read."""
+        now = self.clock()
+        copies: list[Found] = []
+        unreadable: list[tuple[Path, str]] = []
+        for scope in reversed(chain.scopes):
+            reading = read_copy(scope, record_id)
+            if reading.absent:
+                continue
+            path = record_path(scope, record_id)
+            record = decode_reading(reading, record_id)
+            if isinstance(record, str) or reading.data is None:
+                unreadable.append((path, str(record)))
+                continue
+            late = expired(record.expires_at, now)
+            copies.append(Found(record, scope, path, digest(reading.data), reading.data, expired=late))
+        winner = next((at for at, copy in enumerate(copies) if not copy.expired), None)
+        if winner is None:
+            return copies, unreadable
+        shallower = copies[winner + 1 :]
+        chosen = replace(copies[winner], overrides=tuple(each.scope for each in shallower))
+        behind = [replace(each, overridden_by=chosen.scope) for each in shallower]
+        return [*copies[:winner], chosen, *behind], unreadable
+
+    def _current(self, scope: Scope, record_id: str) -> tuple[Record | None, bytes | None]:
+        """Return the record a store would replace; refuse where a file stands there that is no record."""
+        reading = read_copy(scope, record_id)
+        if reading.absent:
+            return None, None
+        record = decode_reading(reading, record_id)
+        if isinstance(record, str):
+            path = record_path(scope, record_id)
+            raise StoreRefused(
+                f"{path} is no readable record ({record}) and is left as it is; repair or move the file first."
+            )
+        return record, reading.data
+
+    def _taken(self, chain: ScopeChain, record_id: str) -> bool:
+        return any(os.path.lexists(record_path(scope, record_id)) for scope in chain.scopes)
+
+    def _similar(self, chain: ScopeChain, after: Record) -> list[PlanWarning]:
+        """Name effective records that say nearly the same under another id."""
+        title, body = words_of(after.title), words_of(after.content)
+        warnings: list[PlanWarning] = []
+        for each in self.snapshot().entries:
+            meta = each.meta
+            if meta.id == after.id or len(warnings) == 3:
+                continue
+            alike = meta.title.strip() == after.title.strip() or (title and words_of(meta.title) == title)
+            if not alike:
+                found = decode_reading(read_copy(meta.scope, meta.id), meta.id)
+                alike = isinstance(found, Record) and (
+                    found.content == after.content or resemble(words_of(found.content), body)
+                )
+            if alike:
+                text = f"A similar record exists: {meta.id} in {meta.scope.label} ({meta.scope.directory})."
+                warnings.append(PlanWarning("similar", text, "identifier"))
+        return warnings
+
+    def _finish_plan(
+        self,
+        scope: Scope,
+        path: Path,
+        before: Record | None,
+        after: Record,
+        data_before: bytes | None,
+        new: bool,
+        warnings: list[PlanWarning],
+        now: datetime,
+    ) -> StorePlan:
+        data = encode(after)
+        note = planning.expiry_note(before, after, now)
+        if note is not None:
+            warnings.append(PlanWarning("expired", note, "expiry"))
+        fields = [("title", after.title), ("content", after.content), ("category", after.category)]
+        fields += [("tags", tag) for tag in after.tags]
+        warnings += [PlanWarning(kind, text, place) for kind, text, place in warnings_for(fields)]
+        return StorePlan(
+            scope=scope,
+            path=path,
+            before=before,
+            after=after,
+            data=data,
+            digest_before=None if data_before is None else digest(data_before),
+            new_directory=new,
+            warnings=tuple(warnings),
+            notes=() if note is None else (note,),
+        )
+
+
+def _source(origin: Origin) -> str:
+    return origin.actor if origin.actor in ("user", "import") else "agent"
+
+
+def _not_done(verb: str, path: Path, error: Exception) -> StoreRefused:
+    return StoreRefused(f"{path} was not {verb}: {_why(error)}.")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return str(error).rstrip(".")
