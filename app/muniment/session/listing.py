@@ -1,0 +1,186 @@
+"""The sessions on disk: listed without opening them, removed only when nobody has them open."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from muniment.paths import Paths
+from muniment.safety.errors import NotFound
+from muniment.safety.files import FileRefused, LockBusy, locked, read_regular, remove_file
+from muniment.session.log import SUFFIX, SessionBusy, log_path
+from muniment.session.logformat import FILE_MAX_BYTES
+
+_NAME = re.compile(r"[0-9a-f]{32}\.jsonl\Z")
+# The writer puts these keys first and in this order, so that counting needs no JSON reader.
+_KIND = re.compile(rb'^\{"v":1,"seq":\d+,"turn_id":"[0-9a-f]*","kind":"([a-z_]+)"', re.MULTILINE)
+TITLE_MAX = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """What a list shows of one session; `title` is the user's own or the beginning of the first message."""
+
+    id: str
+    title: str
+    cwd: str
+    recipe: str
+    provider: str
+    model: str
+    created: str
+    updated: datetime
+    turns: int
+    tool_calls: int
+    bytes: int
+    live: bool
+    problem: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "title": self.title,
+            "project": self.cwd,
+            "recipe": self.recipe,
+            "provider": self.provider,
+            "model": self.model,
+            "created": self.created,
+            "updated": self.updated.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "turns": self.turns,
+            "tool_calls": self.tool_calls,
+            "bytes": self.bytes,
+            "live": self.live,
+            "problem": self.problem or None,
+        }
+
+
+def session_paths(paths: Paths) -> list[Path]:
+    """Return the log files, the most recently written first."""
+    try:
+        with os.scandir(paths.sessions) as found:
+            entries = [
+                (entry.stat(follow_symlinks=False).st_mtime, entry.path)
+                for entry in found
+                if _NAME.match(entry.name)
+            ]
+    except FileNotFoundError:
+        return []
+    return [Path(path) for _, path in sorted(entries, reverse=True)]
+
+
+def list_sessions(paths: Paths, *, limit: int | None = None) -> list[SessionInfo]:
+    """Describe the sessions, newest first; a damaged one is listed with its problem."""
+    return [describe(paths, path) for path in session_paths(paths)[:limit]]
+
+
+def describe(paths: Paths, path: Path) -> SessionInfo:
+    """Describe one log without opening the session."""
+    session_id = path.name.removesuffix(SUFFIX)
+    info = path.lstat()
+    header: dict[str, Any] = {}
+    title, problem, turns, calls = "", "", 0, 0
+    try:
+        data = read_regular(path, max_bytes=FILE_MAX_BYTES)
+    except FileRefused as refused:
+        data, problem = b"", refused.reason
+    for match in _KIND.finditer(data):
+        kind = match[1]
+        turns += kind == b"user_message"
+        calls += kind == b"tool_result"
+        if kind == b"session" or kind == b"title" or (kind == b"user_message" and not title):
+            end = data.find(b"\n", match.start())
+            value = _object(data[match.start() : end if end >= 0 else len(data)])
+            if kind == b"session":
+                header = value
+            else:
+                title = " ".join(str(value.get("text", "")).split())[:TITLE_MAX] or title
+    if not header and not problem:
+        problem = "its first line is damaged"
+    recipe = header.get("recipe")
+    return SessionInfo(
+        id=session_id,
+        title=title,
+        cwd=str(header.get("cwd", "")),
+        recipe=str(recipe.get("name", "")) if isinstance(recipe, dict) else "",
+        provider=str(header.get("provider", "")),
+        model=str(header.get("model", "")),
+        created=str(header.get("time", "")),
+        updated=datetime.fromtimestamp(info.st_mtime, UTC),
+        turns=turns,
+        tool_calls=calls,
+        bytes=info.st_size,
+        live=is_live(paths, session_id),
+        problem=problem,
+    )
+
+
+def is_live(paths: Paths, session_id: str) -> bool:
+    """Tell whether a process has the session open now."""
+    lock = _lock(paths, session_id)
+    if not lock.exists():
+        return False
+    try:
+        with locked(lock, timeout=0.0):
+            return False
+    except LockBusy:
+        return True
+    except OSError:
+        return False
+
+
+def search_sessions(paths: Paths, words: str, *, limit: int = 50) -> Iterator[tuple[SessionInfo, str]]:
+    """Yield sessions whose messages or replies hold `words`, newest first, each with a line around the first match."""
+    wanted = words.casefold()
+    for path in session_paths(paths):
+        try:
+            data = read_regular(path, max_bytes=FILE_MAX_BYTES)
+        except (FileRefused, FileNotFoundError):
+            continue
+        snippet = next((found for line in data.split(b"\n") if (found := _snippet(line, wanted))), None)
+        if snippet is not None:
+            yield describe(paths, path), snippet
+            limit -= 1
+            if limit == 0:
+                return
+
+
+def delete_session(paths: Paths, session_id: str) -> list[Path]:
+    """Remove a session's log, what was set aside of it and its trace; return what was removed."""
+    path = log_path(paths, session_id)
+    if not os.path.lexists(path):
+        raise NotFound(f"There is no session {session_id}; `muniment session list` shows those there are.")
+    try:
+        with locked(_lock(paths, session_id), timeout=0.0):
+            doomed = [path, *paths.sessions.glob(f"{session_id}.torn-*"), paths.traces / path.name]
+            removed = [each for each in doomed if os.path.lexists(each)]
+            for each in removed:
+                remove_file(each)
+    except LockBusy:
+        raise SessionBusy(f"Session {session_id} is open in another process; close it there first.") from None
+    return removed
+
+
+def _lock(paths: Paths, session_id: str) -> Path:
+    return paths.sessions / ".locks" / f"{session_id}.lock"
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _snippet(line: bytes, wanted: str) -> str | None:
+    match = _KIND.match(line)
+    if match is None or match[1] not in (b"user_message", b"model_response"):
+        return None
+    text = " ".join(str(_object(line).get("text", "")).split())
+    at = text.casefold().find(wanted)
+    return None if at < 0 else text[max(0, at - 40) : at + len(wanted) + 60]

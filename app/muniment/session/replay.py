@@ -1,0 +1,81 @@
+"""A log told again as the events of its turns, for a screen that shows an earlier conversation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from muniment.approval.proposal import DecidedBy, Decision
+from muniment.session.events import (
+    Compacted,
+    Decided,
+    Event,
+    Notice,
+    ReplyEnded,
+    ToolCalled,
+    ToolFinished,
+    TurnEnded,
+    TurnStatus,
+    UserSaid,
+)
+from muniment.session.history import CUT_MARKS
+from muniment.session.logformat import LogRecord
+
+
+def replay_events(records: Iterable[LogRecord]) -> Iterator[Event]:
+    """Yield what a screen would have been told; a replayed decision is a fact of the past and allows nothing."""
+    pending: dict[str, dict[str, str]] = {}
+    for record in records:
+        match record.kind:
+            case "user_message":
+                yield UserSaid(record["text"])
+            case "model_response":
+                yield from _reply(record, pending)
+            case "decision":
+                yield from _called(pending, record["call_id"])
+                by = cast(DecidedBy, record["by"])
+                yield Decided(
+                    record["call_id"], Decision(record["decision"] == "allowed", by, record["reason"])
+                )
+            case "tool_result":
+                yield from _called(pending, record["call_id"])
+                yield ToolFinished(
+                    record["call_id"],
+                    record["name"],
+                    record["status"],
+                    record["result"],
+                    record["text"],
+                    record["changed"],
+                )
+            case "context_compaction":
+                yield Compacted(record["text"], 0)
+            case "turn_end" if record["status"] == "interrupted":
+                yield Notice("This turn was interrupted; nothing of it ran again.")
+                yield TurnEnded("cancelled")
+            case "turn_end":
+                yield TurnEnded(cast(TurnStatus, record["status"]))
+            case _:
+                continue
+
+
+def _reply(record: LogRecord, pending: dict[str, dict[str, str]]) -> Iterator[Event]:
+    calls = record["calls"]
+    if record["text"] or calls:
+        mark = CUT_MARKS.get(record["status"])
+        text = record["text"] if mark is None else f"{record['text']}\n\n{mark}"
+        yield ReplyEnded(text, len(calls))
+    for call in calls:
+        pending[call["id"]] = call
+
+
+def _called(pending: dict[str, dict[str, str]], call_id: str) -> Iterator[Event]:
+    call = pending.pop(call_id, None)
+    if call is None:
+        return
+    arguments: dict[str, Any] | str = call["arguments"]
+    try:
+        value = json.loads(call["arguments"] or "{}")
+    except (ValueError, RecursionError):
+        value = None
+    yield ToolCalled(call_id, call["name"], value if isinstance(value, dict) else arguments)
