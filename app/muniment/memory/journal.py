@@ -15,7 +15,6 @@ from typing import Any
 
 from muniment.memory.origin import Origin, utc_now
 from muniment.safety.files import (
-    FileRefused,
     append_durable,
     ensure_private_dir,
     locked,
@@ -32,7 +31,8 @@ _LOCK_TIMEOUT = 20.0
 class Entry:
     """One write. Digests are SHA-256 of the file's bytes, None where the file did or will not exist.
 
-    `surface` says what was written: `record`, `user`, `pinned`, `notes`, `inbox`, `notebook`, `knowledge`, `ledger`.
+    `surface` says what was written: `record`, `user`, `pinned`, `notes`, `inbox`, `notebook`, `knowledge`,
+    `ledger`.
     `text_before` is the whole earlier text, None where there was none or where it was purged.
     """
 
@@ -194,7 +194,7 @@ class Journal:
         with self._lock():
             segments = self._segments()
             month = f"{self.clock():%Y-%m}{_SUFFIX}"
-            # Never behind the last file: a clock that went back must not put the newest write among the old ones.
+            # Never behind the last file: a clock that went back must not put a new write among the old ones.
             path = self.directory / (
                 month if not segments or segments[-1].name < month else segments[-1].name
             )
@@ -217,20 +217,7 @@ class Journal:
         return [self.directory / name for name in names]
 
     def _read(self, segment: Path) -> bytes:
-        try:
-            return read_regular(segment, max_bytes=MAX_SEGMENT_BYTES)
-        except FileRefused as refused:
-            raise FileRefused(f"The journal {segment} cannot be read: {refused.reason}.") from refused
-
-
-def remove_durable(path: Path) -> None:
-    """Delete a file and put the deletion on disk."""
-    path.unlink()
-    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        return read_regular(segment, max_bytes=MAX_SEGMENT_BYTES)
 
 
 def _ends_with_newline(path: Path) -> bool:

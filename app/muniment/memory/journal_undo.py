@@ -9,16 +9,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from muniment.memory.journal import Entry, Journal, Line, bytes_of, remove_durable, text_of
+from muniment.memory.journal import Entry, Journal, Line, bytes_of, text_of
 from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError, NotFound
-from muniment.safety.files import FileRefused, digest, ensure_private_dir, read_regular, write_atomic
+from muniment.safety.files import (
+    FileRefused,
+    digest,
+    ensure_private_dir,
+    read_regular,
+    remove_file,
+    write_atomic,
+)
 
 MAX_TEXT_BYTES = 16_777_216
 _NOT_FILES = frozenset(("ledger",))
 
 
-class CannotUndo(MunimentError):
+class CannotUndo(MunimentError):  # noqa: N818 - named for what it says
     """A write cannot be taken back as things stand; nothing was changed."""
 
 
@@ -71,7 +78,7 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
 
 
 def plan_restore(journal: Journal, entry_id: str) -> UndoPlan:
-    """Plan to bring back the text that stood before one journalled write; raise `NotFound` where none is kept."""
+    """Plan to bring back the text from before one journalled write; raise `NotFound` where none is kept."""
     entry = journal.find(entry_id)
     if entry is None:
         raise NotFound(f"The journal has no entry {ascii(entry_id[:40])[1:-1]}.")
@@ -104,7 +111,7 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
         ).id
         try:
             if then is None:
-                remove_durable(plan.path)
+                remove_file(plan.path)
             else:
                 ensure_private_dir(plan.path.parent)
                 write_atomic(plan.path, then)
@@ -157,4 +164,4 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except FileRefused as refused:
-        raise CannotUndo(f"{path} is not touched: it {refused.reason}.") from refused
+        raise CannotUndo(f"{path} is not touched: it is {refused.reason}.") from refused

@@ -1,4 +1,4 @@
-"""What a tool is: its arguments are prepared without the disk, inspected with it, and executed as approved."""
+"""What a tool is: arguments are prepared without the disk, inspected with it, and executed as approved."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class ToolContext:
 
     @property
     def bounds_new_text(self) -> bool:
-        """Whether a new text over `NEW_TEXT_MAX_BYTES` is refused: a person cannot be asked to read more at once."""
+        """Whether a new text over `NEW_TEXT_MAX_BYTES` is refused: nobody can be asked to read more."""
         return self.asks and self.origin.mode != Mode.BYPASS
 
 
 def cut_text(text: str, notice: str, *, max_bytes: int = RESULT_MAX_BYTES) -> str:
-    """Return a result's text within its bound: cut on a character border, the notice on a line of its own at its end."""
+    """Return a result's text within its bound: cut on a character border, the notice as its last line."""
     data = text.encode("utf-8", "replace")
     if len(data) <= max_bytes:
         return text
@@ -81,13 +81,15 @@ R = TypeVar("R")
 class Tool(ABC, Generic[R]):
     """A tool the model may call; `R` is its frozen request type.
 
-    `prepare` sees arguments only, so that a replay of a history may repeat it. `inspect` looks at the disk and
-    binds a proposal to the state it saw. `execute` re-checks that binding under the store's lock.
+    `prepare` sees arguments only, so that a replay of a history may repeat it. `inspect` looks at the disk
+    and binds a proposal to the state it saw. `execute` re-checks that binding under the store's lock.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     effect: ClassVar[Effect]
+    title: ClassVar[str] = ""
+    """What a call does, in words, where `inspect` is the default one."""
     parameters: ClassVar[dict[str, Any]]
     """JSON schema: `type: object`, `properties`, `required`, `additionalProperties: false`."""
 
@@ -96,7 +98,7 @@ class Tool(ABC, Generic[R]):
 
     @abstractmethod
     def prepare(self, arguments: Mapping[str, Any]) -> R:
-        """Turn checked arguments into a request; raise `InvalidArguments` where they break a rule of the tool."""
+        """Turn checked arguments into a request; raise `InvalidArguments` where they break a rule."""
 
     def targets(self, request: R) -> tuple[PurePath, ...]:
         """Return the file paths that the policy must judge before anything is opened."""
@@ -110,18 +112,21 @@ class Tool(ABC, Generic[R]):
         return Proposal(
             id=call_id,
             tool=self.name,
-            title=f"Run {self.name}",
+            title=self.title or f"Run {self.name}",
             fields=tuple(self.describe(request)),
             plan=request,
             asker=context.asker,
         )
 
     def describe(self, request: R) -> list[Field]:
-        """List a request's fields for the reviewer."""
-        return [
-            Field(name, str(getattr(request, name))) for name in getattr(request, "__dataclass_fields__", {})
-        ]
+        """List the fields of a request that were given, for the reviewer."""
+        values = ((name, getattr(request, name)) for name in getattr(request, "__dataclass_fields__", ()))
+        return [Field(name, _shown(value)) for name, value in values if value is not None]
 
     @abstractmethod
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
         """Execute exactly the proposal's plan; raise `MunimentError` for a failure that is to be told."""
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from muniment.approval.proposal import Asker, Change, Field, Proposal, Warning
+from muniment.approval import proposal as shown
+from muniment.approval.proposal import Asker, Change, Field, Proposal
 from muniment.memory.records.plans import DeletePlan, PlanWarning, StorePlan
 from muniment.memory.records.record import Record
 from muniment.memory.records.scope import Scope
@@ -55,7 +56,7 @@ def delete_proposal(tool: str, plan: DeletePlan, call_id: str, asker: Asker) -> 
         change=Change("content", before.content, None),
         warnings=_warnings(plan.warnings),
         coverage="This approval covers the deletion of this one copy, once.",
-        shown_later="The deleted text stays in the journal on this machine until it is purged; undo brings it back.",
+        shown_later="The deleted text stays in this machine's journal until purged; undo brings it back.",
         asker=asker,
     )
 
@@ -96,5 +97,5 @@ def _shown_later(scope: Scope) -> str:
     )
 
 
-def _warnings(warnings: Iterable[PlanWarning]) -> tuple[Warning, ...]:
-    return tuple(Warning(each.kind, each.text, each.place) for each in warnings)
+def _warnings(warnings: Iterable[PlanWarning]) -> tuple[shown.Warning, ...]:
+    return tuple(shown.Warning(each.kind, each.text, each.place) for each in warnings)

@@ -25,7 +25,7 @@ class Digest:
 
 
 def build_digest(snapshot: Snapshot) -> Digest:
-    """List effective records, deepest scope first and newest first inside, within 100 entries and 16,384 bytes."""
+    """List effective records, deepest scope first, newest first inside, in 100 entries and 16,384 bytes."""
     entries = snapshot.effective
     lines: list[str] = []
     size = 0

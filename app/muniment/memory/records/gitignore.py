@@ -93,5 +93,5 @@ def _info_exclude(tree: Path) -> Path:
 
 
 def _user_excludes() -> Path:
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(base) / "git" / "ignore"
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "git" / "ignore"

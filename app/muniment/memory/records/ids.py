@@ -39,7 +39,7 @@ def derive_id(title: str) -> str:
 
 
 def free_id(stem: str, taken: Callable[[str], bool]) -> str:
-    """Return the stem, or the stem with the first suffix from `-2` on that is not taken, within 64 characters."""
+    """Return the stem, or where it is taken the stem with the first free suffix from `-2` on, within 64."""
     if not taken(stem):
         return stem
     number = 2

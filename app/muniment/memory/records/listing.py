@@ -55,7 +55,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ScopeCount:
-    """How many records a scope holds, overridden and expired ones included, and how many files were skipped."""
+    """How many records a scope holds, overridden and expired ones included, and how many were skipped."""
 
     scope: Scope
     records: int
@@ -73,7 +73,7 @@ class Stats:
 
 
 def sort_time(meta: Meta, now: datetime) -> datetime:
-    """Return the time a copy is ordered by: a time yet to come is no merit and gives way to the one before it."""
+    """Return the time a copy is ordered by; a time yet to come is no merit and gives way."""
     if meta.updated_at <= now:
         return meta.updated_at
     return meta.created_at if meta.created_at <= now else _LONG_AGO

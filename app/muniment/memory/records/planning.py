@@ -1,4 +1,4 @@
-"""Turning a request into a plan: where it would go, what it would replace, and what a reviewer should know."""
+"""Turning a request into a plan: where it goes, what it replaces, and what a reviewer should know."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def check_store(request: StoreRequest) -> None:
     }
     for word in request.clear:
         if word not in CLEARABLE:
-            raise InvalidRecord(f"clear accepts tags, category and expires_at, not {ascii(word[:40])}.")
+            raise InvalidRecord(f"clear accepts tags, category and expires_at, not {word[:40]!a}.")
         if given[word]:
             raise InvalidRecord(f"{word} is given and cleared at once; leave one of the two out.")
 
 
 def store_target(chain: ScopeChain, word: str | None) -> tuple[Scope, bool]:
-    """Return the scope a write goes to, and whether its directory has yet to be made; raise `StoreRefused`."""
+    """Return the scope a write goes to and whether its directory has yet to be made; or `StoreRefused`."""
     if word == "global":
         scope = chain.global_scope
         if scope is None:
@@ -98,7 +98,7 @@ def store_target(chain: ScopeChain, word: str | None) -> tuple[Scope, bool]:
         )
     if not os.access(chain.cwd, os.W_OK | os.X_OK):
         raise StoreRefused(
-            f"{directory} cannot be made: {chain.cwd} is not writable; work in another directory or use scope global."
+            f"{directory} cannot be made: {chain.cwd} is not writable; work elsewhere or use scope global."
         )
     return Scope("project", directory), True
 
@@ -158,7 +158,7 @@ def place_warnings(chain: ScopeChain, scope: Scope, new: bool) -> list[PlanWarni
     if scope.kind == "global":
         return warnings
     if scope.directory.parent != chain.cwd:
-        text = f"The scope directory {scope.directory} is an ancestor's, above the working directory {chain.cwd}."
+        text = f"The scope directory {scope.directory} is an ancestor's, above {chain.cwd}."
         warnings.append(PlanWarning("ancestor", text, place))
     tree = tracked_by_git(scope.directory)
     if tree is not None:

@@ -16,11 +16,11 @@ SCOPE_WORDS: tuple[ScopeWord, ...] = ("project", "global")
 CLEARABLE = ("tags", "category", "expires_at")
 
 
-class StoreRefused(MunimentError):
+class StoreRefused(MunimentError):  # noqa: N818 - named for what it says
     """A write that cannot be done where it would have to go; nothing was written."""
 
 
-class ChangedAfterApproval(MunimentError):
+class ChangedAfterApproval(MunimentError):  # noqa: N818 - as above
     """The file is no longer what was shown when the write was approved; nothing was written."""
 
 
@@ -30,7 +30,7 @@ class InvalidRecord(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class StoreRequest:
-    """A record to be written. None and empty values keep what an existing copy has; `clear` names what goes."""
+    """A record to be written. None and empty keep what an existing copy has; `clear` names what goes."""
 
     title: str
     content: str

@@ -20,7 +20,7 @@ _FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | 
 _NO_EXTRAS: Mapping[str, Value] = {}
 
 
-class RecordFault(MunimentError):
+class RecordFault(MunimentError):  # noqa: N818 - a fault of the file
     """A file is no record; the sentence gives the reason and the place in it, not the file's name."""
 
 
@@ -30,7 +30,7 @@ class RecordTooLarge(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A fact with its provenance; times are UTC with whole seconds, `extras` holds unknown fields of the file."""
+    """A fact with its provenance; times are UTC in whole seconds, `extras` holds its unknown fields."""
 
     id: str
     category: str
@@ -120,7 +120,7 @@ def encode(record: Record) -> bytes:
     data = dump(fields, plain=_TIME_FIELDS)
     if len(data) > MAX_RECORD_BYTES:
         raise RecordTooLarge(
-            f"The record {record.id} would be {len(data)} bytes long; a record has at most {MAX_RECORD_BYTES} bytes."
+            f"The record {record.id} would be {len(data)} bytes long; at most {MAX_RECORD_BYTES} are allowed."
         )
     return data
 

@@ -21,10 +21,10 @@ _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CUT = len(SUFFIX)
 
 COARSE_CLOCK_NS = 50_000_000
-"""A file changed this shortly before a look may change again with the same time; it is read again next time."""
+"""A file changed this shortly before a look may change again with the same time, so it is read again."""
 
 Signature = tuple[int, int, int, int]
-"""Size, mtime, ctime and inode of a file; a changed file has another one, even where its mtime was set back."""
+"""Size, mtime, ctime and inode of a file; a changed file has another, even where its mtime was set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def decode_reading(reading: Reading, record_id: str) -> Record | str:
 def scan_scope(scope: Scope, known: dict[str, Seen]) -> dict[str, Seen]:
     """Look at every record file of a scope; files with the signature of `known` are not read again.
 
-    Only direct children named `*.yaml` that do not start with a dot count; other links are named as skipped, all
-    else is ignored. Raise `OSError` where the directory cannot be listed.
+    Only direct children named `*.yaml` that do not start with a dot count; other links are named as skipped,
+    all else is ignored. Raise `OSError` where the directory cannot be listed.
     """
     seen: dict[str, Seen] = {}
     recent = time.time_ns() - COARSE_CLOCK_NS

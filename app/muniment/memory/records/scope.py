@@ -16,7 +16,7 @@ MEMORY_DIR_NAME = "memory"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One level of the chain; `directory` is the `.muniment` itself, or the data directory for the global one."""
+    """One level of the chain; `directory` is the `.muniment` itself, or the data directory."""
 
     kind: ScopeKind
     directory: Path
@@ -102,7 +102,7 @@ def resolve_chain(cwd: Path, paths: Paths) -> ScopeChain:
 
 
 def _judge(kind: ScopeKind, directory: Path, scopes: list[Scope], excluded: list[Excluded]) -> None:
-    """Put a directory among the scopes or the excluded. A global directory that is absent is an empty scope."""
+    """Put a directory among the scopes or the excluded; an absent global directory is an empty scope."""
     warnings: list[str] = []
     reason = _inspect(directory, "", warnings, follow=kind == "global")
     if reason is None:

@@ -22,7 +22,7 @@ _TITLE_WEIGHT = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that matches; a higher score is better. The snippet is one line of text around the first match."""
+    """A record that matches; a higher score is better. The snippet is one line around the first match."""
 
     meta: Meta
     snippet: str

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import overload
 
-from muniment.memory.journal import Journal, Line, remove_durable
+from muniment.memory.journal import Journal, Line
 from muniment.memory.journal_undo import Undone, UndoPlan, commit_undo, plan_restore, plan_undo
 from muniment.memory.origin import Origin, utc_now
 from muniment.memory.records import planning
@@ -46,7 +46,7 @@ from muniment.memory.records.similar import resemble, words_of
 from muniment.memory.records.times import expired, later, whole_seconds
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError, NotFound
-from muniment.safety.files import digest, ensure_private_dir, write_atomic
+from muniment.safety.files import digest, ensure_private_dir, remove_file, write_atomic
 from muniment.safety.findings import warnings_for
 
 SURFACE = "record"
@@ -117,7 +117,7 @@ class RecordStore:
     def search(
         self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
     ) -> SearchResult:
-        """Rank the records that hold any of the query's words, best first; only effective ones unless asked."""
+        """Rank the records that hold any word of the query, best first; only effective ones unless asked."""
         planning.check_scope_word(scope)
         snapshot = self.snapshot(all=include_overridden)
         entries = [each for each in snapshot.entries if scope in (None, each.meta.scope.kind)]
@@ -128,8 +128,8 @@ class RecordStore:
     def plan_store(self, request: StoreRequest, *, origin: Origin) -> StorePlan:
         """Look at the disk and say exactly what storing would do; nothing is written.
 
-        Raise `InvalidRecord` or `RecordTooLarge` for what can never be stored and `StoreRefused` for what cannot
-        be stored there.
+        Raise `InvalidRecord` or `RecordTooLarge` for what can never be stored and `StoreRefused` for what
+        cannot be stored there.
         """
         planning.check_store(request)
         chain = self.chain()
@@ -140,14 +140,14 @@ class RecordStore:
         before, data_before = self._current(scope, record_id)
         after = planning.merge(request, record_id, before, _source(origin), now)
         warnings = planning.place_warnings(chain, scope, new)
-        copies, unreadable = self._copies(chain, record_id)
+        copies, _ = self._copies(chain, record_id)
         warnings += planning.override_warnings(copies, scope, chain, record_id)
         if before is None:
             warnings += self._similar(chain, after)
         return self._finish_plan(scope, path, before, after, data_before, new, warnings, now)
 
     def plan_edit(self, found: Found, data: bytes) -> StorePlan:
-        """Plan to replace a copy by the text of a whole record file, edited by hand; times and source are set."""
+        """Plan to replace a copy by a whole record file that was edited by hand; times and source are set."""
         try:
             edited = decode(data, found.record.id, self.clock().timestamp())
         except RecordFault as fault:
@@ -166,7 +166,7 @@ class RecordStore:
         )
 
     def plan_delete(self, request: DeleteRequest) -> DeletePlan:
-        """Choose the one copy a deletion means; expired copies count, unreadable ones are passed over and named."""
+        """Choose the one copy a deletion means; expired copies count, unreadable ones are named."""
         planning.check_id(request.id)
         planning.check_scope_word(request.scope)
         chain = self.chain()
@@ -203,9 +203,9 @@ class RecordStore:
     def commit(self, plan: DeletePlan, origin: Origin) -> DeleteOutcome: ...
 
     def commit(self, plan: StorePlan | DeletePlan, origin: Origin) -> StoreOutcome | DeleteOutcome:
-        """Do exactly what a plan says, if its file is still what was seen; raise `ChangedAfterApproval` if not.
+        """Do exactly what a plan says if its file is still what was seen, else raise `ChangedAfterApproval`.
 
-        The journal holds the text before, on disk, before the file changes; a crash leaves the old or the new file.
+        The journal has the text before on disk before the file changes; a crash leaves one file whole.
         """
         with self.journal.guard(plan.scope.directory):
             before = self._unchanged(plan)
@@ -250,7 +250,7 @@ class RecordStore:
     def _remove(self, plan: DeletePlan, before: bytes | None, origin: Origin) -> DeleteOutcome:
         entry = self._announce(plan, "delete", before, None, origin)
         try:
-            remove_durable(plan.path)
+            remove_file(plan.path)
         except OSError as error:
             self._failed(entry)
             raise _not_done("deleted", plan.path, error) from error
@@ -293,7 +293,7 @@ class RecordStore:
             ).id
         except OSError as error:
             raise StoreRefused(
-                f"Nothing was written: the journal in {self.journal.directory} cannot be kept ({_why(error)})."
+                f"Nothing was written: the journal in {self.journal.directory} cannot be kept: {_why(error)}."
             ) from error
 
     def _settled(self, entry: str) -> None:
@@ -302,7 +302,7 @@ class RecordStore:
             self.journal.settle(entry)
 
     def _failed(self, entry: str) -> None:
-        # Whatever stopped the write may stop this note too; an unsettled entry is judged by the file's digest.
+        # Whatever stopped the write may stop this note too; an unsettled entry is judged by its digest.
         with suppress(OSError, MunimentError):
             self.journal.fail(entry)
 
@@ -364,7 +364,7 @@ class RecordStore:
         if isinstance(record, str):
             path = record_path(scope, record_id)
             raise StoreRefused(
-                f"{path} is no readable record ({record}) and is left as it is; repair or move the file first."
+                f"{path} is no readable record ({record}) and is left alone; repair or move it first."
             )
         return record, reading.data
 

@@ -13,7 +13,7 @@ _DAY_END = time(23, 59, 59, tzinfo=UTC)
 _DAY_START = time(0, 0, 0, tzinfo=UTC)
 
 
-class TimeFault(ValueError):
+class TimeFault(ValueError):  # noqa: N818 - a fault of the text
     """A text is no usable time; the message says why and does not repeat the text."""
 
 
@@ -55,12 +55,12 @@ def whole_seconds(moment: datetime) -> datetime:
 
 
 def from_epoch(seconds: float) -> datetime:
-    """Return a file time as UTC with whole seconds; times no calendar holds become its nearest end."""
+    """Return a file time in UTC with whole seconds; times beyond the calendar become its edge."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        edge = datetime.max if seconds > 0 else datetime.min
-        return edge.replace(microsecond=0, tzinfo=UTC)
+        year = 9999 if seconds > 0 else 1
+        return datetime(year, 1, 1, tzinfo=UTC)
 
 
 def expired(expires_at: datetime | None, now: datetime) -> bool:
@@ -69,5 +69,5 @@ def expired(expires_at: datetime | None, now: datetime) -> bool:
 
 
 def later(first: datetime, second: datetime) -> datetime:
-    """Return the later of two times, so that a clock that went back never writes an update before its record."""
+    """Return the later of two times, so that a clock that went back dates no update before its record."""
     return first if first >= second else second
