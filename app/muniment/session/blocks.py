@@ -27,7 +27,7 @@ SUMMARY_LABEL = (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block as the model receives it. `text` stands inside the fence; `bytes` counts it as its bound does."""
+    """One block as the model receives it. `bytes` counts `text` as its bound does."""
 
     name: str
     source: str
@@ -92,12 +92,12 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     if not digest.items:
         return Provided()
     label = (
-        "Titles of the records saved for this place, listed when the session started; memory_retrieve gives a "
-        f"record whole. {DATA_RULE}"
+        "Titles of the records saved for this place, listed when the session started; "
+        f"memory_retrieve gives a record whole. {DATA_RULE}"
     )
     return Provided(block("digest", "digest", label, digest.text, items=digest.items))
 
 
 def turn_providers() -> tuple[tuple[str, Provider], ...]:
-    """Return the providers asked once a turn, in order; the two team files count only where no pack is sent."""
+    """Return the providers asked once a turn, in order; the team files count only without a pack."""
     return ()

@@ -219,7 +219,7 @@ class Calls:
 
 
 def attempt(tool: Tool[Any], proposal: Proposal, context: ToolContext) -> ToolResult:
-    """Execute and turn every failure into a result, because a call without one would spoil the conversation."""
+    """Execute and turn every failure into a result: a call without one would spoil the conversation."""
     try:
         return tool.execute(proposal, context)
     except (MunimentError, OSError) as error:

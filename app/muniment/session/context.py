@@ -107,6 +107,7 @@ class Context:
         summary: str | None,
         *,
         turn_blocks: tuple[Block, ...] | None = None,
+        notices: tuple[str, ...] = (),
     ) -> Assembly:
         """Return the request for a conversation; without memory it is exactly the conversation."""
         blocks = list(self._turn if turn_blocks is None else turn_blocks)
@@ -116,7 +117,7 @@ class Context:
             blocks.append(summary_block(summary))
         blocks.sort(key=lambda each: ORDER.index(each.name))
         request = ModelRequest(self.instructions, self._with_memory(blocks, tuple(items)), self.tools)
-        return Assembly(request, tuple(blocks), estimate(request), self.limits.budget)
+        return Assembly(request, tuple(blocks), estimate(request), self.limits.budget, notices)
 
     def _with_memory(self, blocks: list[Block], items: tuple[InputItem, ...]) -> tuple[InputItem, ...]:
         if not blocks:

@@ -1,4 +1,4 @@
-"""A recipe's own endpoint: text and key go to a place that a file chose, so the person is asked once per file text."""
+"""A recipe's own endpoint: a file chose where text and key go, so the person is asked once per file text."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ class EndpointQuestion:
     @property
     def text(self) -> str:
         return (
-            f"The recipe {self.recipe} sends this conversation, and the key in {self.key_variable} if it is set, "
-            f"to {self.base_url}. Allow it for this text of the recipe?"
+            f"The recipe {self.recipe} sends this conversation, and the key in {self.key_variable} if it is "
+            f"set, to {self.base_url}. Allow it for this text of the recipe?"
         )
 
 
 class EndpointUndecided(InvalidInput):
-    """The question has not been answered with yes; ask it, call `allow_endpoint`, and open the session again."""
+    """The question was not answered with yes; ask it, call `allow_endpoint`, open the session again."""
 
     def __init__(self, question: EndpointQuestion) -> None:
         super().__init__(
             f"The recipe {question.recipe} names its own endpoint {question.base_url} (key from "
-            f"{question.key_variable}), which nobody has allowed; repeat it as --base-url {question.base_url} to allow it."
+            f"{question.key_variable}), which nobody has allowed; to allow it for this run, repeat it as "
+            f"--base-url {question.base_url}."
         )
         self.question = question
 

@@ -36,7 +36,7 @@ class Limits:
 
 
 def estimate(request: ModelRequest) -> int:
-    """Return the bytes of the request's JSON plus a fixed cost and a cost per item, as a cautious token count."""
+    """Return the bytes of the request's JSON plus a fixed cost and a cost per item, counted as tokens."""
     parts = wire_items(request.items)
     value = {
         "instructions": request.instructions,

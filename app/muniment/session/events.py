@@ -60,7 +60,7 @@ class ReplyEnded:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """The model asks for a tool; `arguments` is the validated object, or the raw text where it is no object."""
+    """The model asks for a tool; `arguments` is the validated object, or the raw text where there is none."""
 
     id: str
     tool: str

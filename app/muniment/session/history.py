@@ -43,20 +43,20 @@ class Turn:
     def replayable(self) -> bool:
         """Whether an ended turn belongs to what the model receives.
 
-        A question that nothing answered stays in the log only; one that the user stopped is still a thing he said.
+        A question that nothing answered stays in the log only; one that the user stopped was still said.
         """
         return self.status is not None and (len(self.items) > 1 or self.status in ("completed", "cancelled"))
 
 
 class History:
-    """What a session holds in memory: turns not yet covered by a summary, the summary, and what is unresolved."""
+    """What a session holds in memory: turns no summary covers yet, the summary, what is unresolved."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self.summary: str | None = None
         self.covered_seq = 0
         self.unknown: dict[str, str] = {}
-        """Calls that started and have no result, by id with the tool's name, until the user acknowledges them."""
+        """Calls of unknown outcome, by id with the tool's name, until the user acknowledges them."""
         self.header: Mapping[str, Any] = {}
         self.cwd = ""
         self.title = ""

@@ -134,7 +134,7 @@ def is_live(paths: Paths, session_id: str) -> bool:
 
 
 def search_sessions(paths: Paths, words: str, *, limit: int = 50) -> Iterator[tuple[SessionInfo, str]]:
-    """Yield sessions whose messages or replies hold `words`, newest first, each with a line around the first match."""
+    """Yield sessions whose messages or replies hold `words`, newest first, each with a snippet."""
     wanted = words.casefold()
     for path in session_paths(paths):
         try:

@@ -1,4 +1,4 @@
-"""The log of one session: appended and on disk before the effect it announces, and readable after any crash."""
+"""The log of one session: appended and on disk before the effect it announces, readable after any crash."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _ID = re.compile(r"[0-9a-f]{32}\Z")
 SUFFIX = ".jsonl"
 
 
-class SessionDamaged(MunimentError):
+class SessionDamaged(MunimentError):  # noqa: N818 - named for what it is
     """A log cannot be read; it stays as it is."""
 
 
-class SessionBusy(MunimentError):
+class SessionBusy(MunimentError):  # noqa: N818 - named for what it is
     """Another process has the session open."""
 
 
@@ -54,7 +54,7 @@ def check_id(session_id: str) -> str:
     """Return the id if it is a whole one; short ids and paths are refused."""
     if not _ID.match(session_id):
         raise InvalidInput(
-            "A session is named by its full id of 32 characters 0-9 and a-f; `muniment session list` shows them."
+            "A session is named by its full id of 32 characters; `muniment session list` shows them."
         )
     return session_id
 
@@ -243,8 +243,8 @@ class SessionLog:
                 self.history.apply(record)
             except LineFault as fault:
                 raise SessionDamaged(
-                    f"Session {self.id} cannot be opened: line {number} of {self.path} does not fit, {fault}; "
-                    "the file was left as it is."
+                    f"Session {self.id} cannot be opened: line {number} of {self.path} does not fit, "
+                    f"{fault}; the file was left as it is."
                 ) from None
             if number == 1:
                 self._header = dict(record.fields)
@@ -263,7 +263,8 @@ class SessionLog:
         write_atomic(self.path, data[:good])
         self._size = good
         self.notices.append(
-            f"The last line of this session's log was cut off and is left out; the file as it was is kept as {backup}."
+            "The last line of this session's log was cut off and is left out; the file as it was is kept as "
+            f"{backup}."
         )
 
     def _recover(self) -> None:

@@ -24,7 +24,7 @@ from muniment.session.logformat import LogRecord
 
 
 def replay_events(records: Iterable[LogRecord]) -> Iterator[Event]:
-    """Yield what a screen would have been told; a replayed decision is a fact of the past and allows nothing."""
+    """Yield what a screen would have been told; a decision of the past allows nothing."""
     pending: dict[str, dict[str, str]] = {}
     for record in records:
         match record.kind:

@@ -1,4 +1,4 @@
-"""One request on the wire: pieces become events as they come, and what had come is known when it breaks off."""
+"""One request on the wire: pieces become events as they come, and survive when it breaks off."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _stream(
                 case Finished():
                     return event
     finally:
-        # A protocol's iterator need not be a generator; one that is must stop its request now, not when collected.
+        # An iterator need not be a generator; one that is must stop its request now, not when collected.
         close = getattr(stream, "aclose", None)
         if close is not None:
             await close()

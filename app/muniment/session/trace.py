@@ -1,4 +1,4 @@
-"""The trace of a session: every request and every response as sent, one JSON object a line, without the key."""
+"""The trace of a session: each request and response as sent, one JSON object a line, without the key."""
 
 from __future__ import annotations
 

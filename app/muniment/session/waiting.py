@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def uncut(work: Callable[[], T]) -> T:
-    """Run short work in a thread and wait for its end even when cancelled, so that nothing runs beside the caller."""
+    """Run short work in a thread and wait for its end even when cancelled: nothing runs beside the caller."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
