@@ -283,10 +283,10 @@ class Conductor:
             raise InvalidInput(self._too_large(whole.estimate))
 
     def _too_large(self, size: int) -> str:
+        budget = self._context.limits.budget
         return (
-            f"The request would be too large (estimated {size}, budget {self._context.limits.budget}) and is not "
-            "cut. Shorten the message, use /compact, start a /new session, or set a larger "
-            "model.context_window."
+            f"The request would be too large (estimated {size}, budget {budget}) and is not cut. Shorten "
+            "the message, use /compact, start a /new session, or set a larger model.context_window."
         )
 
     def _journalist(self, turn: Running) -> Callable[..., Awaitable[bool]]:
