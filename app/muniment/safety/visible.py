@@ -22,9 +22,10 @@ _MOST_MARKS = 4
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff" + "".join(f"{chr(plane << 16 |
-    0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17)) ) """What no reader can see or what
-    steers the terminal; line breaks and tabs are judged by each form itself."""
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+)
+"""What no reader can see or what steers the terminal; line breaks and tabs are judged by each form."""
 
 _JOINING_SCRIPTS = (
     "\u0620-\u065f\u066e-\u06d3\u06d5-\u06dc\u06e1-\u06ef\u06fa-\u06ff\u0710-\u074a\u0750-\u077f\u07ca-\u07f5"
@@ -53,8 +54,7 @@ _SEEN_LETTERS = (
 _ODD = f"[^\x20-\x7e{_SEEN_LETTERS}]"
 _LINE_TOKEN = re.compile(f'(?P<keep>{EMOJI})|(?P<spaces> {{4,}})|[\\\\"]|{_ODD}')
 _BLOCK_TOKEN = re.compile(
-    f"(?P<keep>{EMOJI})|(?P<spaces> {{4,}}| +(?=\n|\\Z))"
-    f"|(?:(?<=\n)|\\A)(?P<blank>\n{{4,}})|\n|\\\\|{_ODD}"
+    f"(?P<keep>{EMOJI})|(?P<spaces> {{4,}}| +(?=\n|\\Z))|(?:(?<=\n)|\\A)(?P<blank>\n{{4,}})|\n|\\\\|{_ODD}"
 )
 _ODD_SPACES = frozenset("\u00a0\u1680\u202f\u205f\u3000\u2800") | frozenset(map(chr, range(0x2000, 0x200B)))
 _SURROGATES = re.compile("[\ud800-\udfff]")
