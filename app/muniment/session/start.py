@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from muniment.approval.policy import Mode
 from muniment.approval.proposal import Approver, Asker, Decision, Proposal
 from muniment.memory.origin import Origin, utc_now
+from muniment.memory.records.scope import resolve_chain
 from muniment.memory.surfaces import Surfaces
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
@@ -155,7 +156,6 @@ def _recipe_of(
     log: SessionLog | None, options: StartOptions, paths: Paths, cwd: Path, notices: list[str]
 ) -> Recipe:
     """Return the recipe: the snapshot of a resumed session, else the one asked for, filled in."""
-    from muniment.memory.records.scope import resolve_chain
     from muniment.session.recipe import ASSISTANT, Recipe, fill, find_recipe
 
     if log is not None:
@@ -232,7 +232,7 @@ def _assemble(
     notices: list[str],
     model_name: str,
 ) -> tuple[Context, Desk, str | None]:
-    root = surfaces.records.chain().root
+    root = resolve_chain(surfaces.cwd, surfaces.paths).root
     asker = Asker(session=log.id, recipe=recipe.name, agent=recipe.agent, model=model_name)
     origin = Origin("agent", "tool", log.id, recipe.name, recipe.agent, model_name)
     nonce = _nonce(recipe, options)
