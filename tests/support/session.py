@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
+import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -145,7 +148,9 @@ class _TextTool(Tool[TextRequest]):
         request = proposal.plan
         assert isinstance(request, TextRequest)
         self.ran.append(request.text)
-        return ToolResult("completed", {"text": request.text}, f"done: {request.text}", self.effect is not Effect.READ)
+        return ToolResult(
+            "completed", {"text": request.text}, f"done: {request.text}", self.effect is not Effect.READ
+        )
 
 
 class Look(_TextTool):
@@ -249,7 +254,7 @@ class Place:
         cwd: Path | None = None,
         **options: Any,
     ) -> Engine:
-        registry = (Tools() if tools is None else tools)
+        registry = Tools() if tools is None else tools
         return open_session(
             StartOptions(**options),
             self.paths,
@@ -294,3 +299,16 @@ async def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert asyncio.get_running_loop().time() < deadline, "it did not come about"
         await asyncio.sleep(0.005)
+
+
+@contextmanager
+def full_disk(limit: int) -> Iterator[None]:
+    """Let no file of this process grow over `limit` bytes, as on a full disk: what fits is written first."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)

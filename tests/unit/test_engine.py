@@ -6,6 +6,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
+from muniment.approval.policy import Mode
+from muniment.approval.proposal import Decision, Proposal
+from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, Usage, UserItem
+from muniment.safety.errors import MunimentError
+from muniment.session import events as ev
+from muniment.session.engine import Engine, TurnRefused
+from muniment.tools.registry import Registry
 from support.session import (
     Look,
     Place,
@@ -19,14 +27,6 @@ from support.session import (
     run,
 )
 
-from muniment.approval.policy import Mode
-from muniment.approval.proposal import Decision, Proposal
-from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, Usage, UserItem
-from muniment.safety.errors import MunimentError
-from muniment.session import events as ev
-from muniment.session.engine import Engine, TurnRefused
-from muniment.tools.registry import Registry
-
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -35,7 +35,9 @@ def place(tmp_path: Path) -> Place:
 
 def result_of(engine: Engine, call_id: str) -> dict[str, object]:
     found = [
-        record.fields for record in engine.replay() if record.kind == "tool_result" and record["call_id"] == call_id
+        record.fields
+        for record in engine.replay()
+        if record.kind == "tool_result" and record["call_id"] == call_id
     ]
     assert len(found) == 1, "every call has exactly one result"
     return dict(found[0])
@@ -77,7 +79,9 @@ async def test_a_change_is_logged_before_it_runs(place: Place) -> None:
             return super().execute(proposal, context)
 
     tools.keep = Watching()
-    engine = place.open(StepModel(Say(calls=(call("keep", text="a"),)), Say("ok")), tools=tools, approver=allow)
+    engine = place.open(
+        StepModel(Say(calls=(call("keep", text="a"),)), Say("ok")), tools=tools, approver=allow
+    )
     ended, events = await run(engine)
     assert ended.status == "completed"
     assert seen == [["session", "user_message", "model_response", "decision", "tool_start"]]
@@ -163,7 +167,9 @@ async def test_a_used_call_id_with_other_content_asks_again(place: Place) -> Non
     await run(engine)
     assert len(asked) == 2
     assert tools.keep.ran == ["one"]
-    ids = [each.id for item in model.requests[2].items if isinstance(item, AssistantItem) for each in item.calls]
+    ids = [
+        each.id for item in model.requests[2].items if isinstance(item, AssistantItem) for each in item.calls
+    ]
     assert len(set(ids)) == 2
 
 
@@ -227,7 +233,9 @@ async def test_faulty_arguments_never_run_and_the_fault_is_named(
 ) -> None:
     tools = Tools()
     bad = ToolCall("bad", "keep", arguments, fault)
-    model = StepModel(Say("text stays", calls=(bad, call("look", "good", text="sibling"))), Say("ok"), Say("more"))
+    model = StepModel(
+        Say("text stays", calls=(bad, call("look", "good", text="sibling"))), Say("ok"), Say("more")
+    )
     engine = place.open(model, tools=tools, approver=allow)
     ended, events = await run(engine)
     assert ended.status == "completed"
@@ -335,7 +343,11 @@ async def test_an_error_in_the_middle_keeps_what_was_shown(place: Place) -> None
     assert ended.status == "failed"
     assert [event.text for event in only(events, ev.ErrorRaised)] == ["The server said no."]
     await run(engine, "again")
-    assert [type(item).__name__ for item in model.requests[1].items] == ["UserItem", "AssistantItem", "UserItem"]
+    assert [type(item).__name__ for item in model.requests[1].items] == [
+        "UserItem",
+        "AssistantItem",
+        "UserItem",
+    ]
 
 
 async def test_a_question_that_got_no_answer_is_not_sent_again(place: Place) -> None:
