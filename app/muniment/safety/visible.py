@@ -34,7 +34,7 @@ _JOINING_SCRIPTS = (
 )
 _VIRAMAS = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_IN_WORDS = (
+IN_WORDS = (
     f"(?<=[{_JOINING_SCRIPTS}])[\u200c\u200d](?=[{_JOINING_SCRIPTS}])"
     f"|(?<=[{_VIRAMAS}])[\u200c\u200d]"
     "|(?<=[\u1820-\u18aa])[\u180b-\u180d\u180f]"
@@ -44,7 +44,7 @@ _IN_WORDS = (
 
 _ANY_HIDDEN = re.compile(f"[{_HIDDEN}\t]")
 _HIDDEN_ONE = re.compile(f"[{_HIDDEN}]")
-_READING = re.compile(f"(?P<keep>{EMOJI}|{_IN_WORDS})|\r\n|[{_HIDDEN}]")
+_READING = re.compile(f"(?P<keep>{EMOJI}|{IN_WORDS})|\r\n|[{_HIDDEN}]")
 
 _SEEN_LETTERS = (
     "\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u0620-\u064a"
@@ -105,6 +105,11 @@ def exact_block(text: str) -> Visible:
 def count_hidden(text: str) -> int:
     """Return how many characters cannot be seen as themselves; tabs, line breaks and whole emoji can."""
     return exact_line(text).hidden
+
+
+def is_hidden(character: str) -> bool:
+    """Tell whether one character hides or steers when it stands alone; odd spaces and line breaks do not."""
+    return _HIDDEN_ONE.match(character) is not None
 
 
 def clean_surrogates(text: str) -> str:
