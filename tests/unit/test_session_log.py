@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from muniment.model.base import AssistantItem, ToolCall, UserItem
 from muniment.safety.errors import InvalidInput, NotFound
-from muniment.session.history import History, object_text
+from muniment.session.history import History
 from muniment.session.log import SessionBusy, SessionDamaged, SessionLog
 from muniment.session.logformat import KINDS, LineFault, LogRecord, decode, encode
 from muniment.session.trace import key_scrubber
@@ -244,18 +244,6 @@ def test_any_text_is_one_line_and_comes_back(text: str, result: dict[str, str]) 
 def test_no_bytes_make_the_reader_crash(data: bytes) -> None:
     with pytest.raises(LineFault):
         decode(data, 1)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(max_size=60))
-def test_arguments_for_the_wire_are_always_an_object(arguments: str) -> None:
-    assert isinstance(json.loads(object_text(arguments)), dict)
-
-
-def test_good_arguments_stay_as_they_were_sent() -> None:
-    assert object_text('{"a": 1,  "b":"\\u00fc"}') == '{"a": 1,  "b":"\\u00fc"}'
-    assert object_text('{"a": NaN}') == "{}"
-    assert object_text('{"a":"\\ud83d"}') == '{"a": "\ufffd"}'
 
 
 def test_a_half_written_record_is_completed_once_there_is_room(place: Place) -> None:

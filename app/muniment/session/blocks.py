@@ -64,6 +64,7 @@ class Provided:
 
 
 Provider = Callable[["Surfaces", BlockQuery], Provided]
+Providers = tuple[tuple[str, Provider], ...]
 
 
 def block(name: str, source: str, label: str, text: str, *, items: int, count_label: bool = False) -> Block:
@@ -98,6 +99,6 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     return Provided(block("digest", "digest", label, digest.text, items=digest.items))
 
 
-def turn_providers() -> tuple[tuple[str, Provider], ...]:
+def turn_providers() -> Providers:
     """Return the providers asked once a turn, in order; the team files count only without a pack."""
     return ()

@@ -12,6 +12,7 @@ from muniment.session.blocks import (
     Block,
     BlockQuery,
     Provided,
+    Providers,
     digest_block,
     render,
     summary_block,
@@ -61,6 +62,7 @@ class Context:
         limits: Limits | None = None,
         strict_layout: bool = False,
         session: str = "",
+        providers: Providers | None = None,
     ) -> None:
         self.surfaces = surfaces
         self.recipe = recipe
@@ -68,6 +70,8 @@ class Context:
         self.tools = tools
         self.limits = limits or Limits()
         self.session = session
+        self.providers = turn_providers() if providers is None else providers
+        """What is asked once a turn, by block name and in order."""
         self._strict = strict_layout
         self._digest: Block | None = None
         self._turn: tuple[Block, ...] = ()
@@ -87,7 +91,7 @@ class Context:
         query = BlockQuery(self.recipe, prompt, self.session, preview)
         found: list[Block] = []
         notices: list[str] = []
-        for name, provider in turn_providers():
+        for name, provider in self.providers:
             if name in FALLBACK_BLOCKS and any(each.name == "pack" for each in found):
                 continue
             provided: Provided = provider(self.surfaces, query)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from muniment.model.arguments import object_text
 from muniment.model.base import AssistantItem, InputItem, ToolCall, ToolItem, UserItem
 from muniment.session.logformat import LineFault, LogRecord
 
@@ -188,22 +188,3 @@ def _call(value: object) -> ToolCall:
 
 def _replayable(call: ToolCall) -> ToolCall:
     return ToolCall(call.id, call.name, object_text(call.arguments))
-
-
-def object_text(arguments: str) -> str:
-    """Return arguments that every server takes back: the text itself where it is a JSON object, else `{}`."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError(constant)
-
-    try:
-        value = json.loads(arguments, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        return "{}"
-    if not isinstance(value, dict):
-        return "{}"
-    from muniment.safety.visible import clean_surrogates
-
-    plain = json.dumps(value, ensure_ascii=False)
-    cleaned = clean_surrogates(plain)
-    return arguments if cleaned == plain else cleaned

@@ -103,10 +103,12 @@ def open_session(
         place = cwd if log is None else _place_of(log, cwd, options, notices)
         effective = _settings_for(base, recipe, options, paths)
         provider, why = effective_provider(effective, env)
-        if why and options.provider is None:
+        if why and options.provider is None and model is None:
             notices.append(why)
         model, fault = (model, "") if model is not None else _model(effective, env)
-        name = effective.model.name or "" if model is None else model.name
+        name = effective.model.name or ""
+        if model is not None:
+            provider, name = model.provider, model.name
         if log is None:
             log = SessionLog.create(
                 paths,
@@ -137,7 +139,7 @@ def open_session(
                 cwd=place,
                 model=model,
                 model_fault=fault,
-                provider=provider if model is None else model.provider,
+                provider=provider,
                 model_name=name,
                 mode=options.mode,
                 trace=trace,
