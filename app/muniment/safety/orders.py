@@ -19,7 +19,7 @@ _ORDER_PATTERNS = (
     r"\byou are now\b\s+(?:an?|in|the|free|allowed)\b",
     r"\b(?:act|behave)\s+as\s+(?:if\s+you|an?\s+(?:unrestricted|uncensored))\b",
     rf"\b(?:do not|don't|never|without)\s+{_TELL}\b[^.\n]{{0,20}}\b{_WHOM}\b",
-    r"\bskip(?:ping)?\s+(?:the\s+|all\s+|any\s+)?(?:approvals?|confirmations?|permissions?|security checks)\b",
+    r"\bskip(?:ping)?\s+(?:the\s+|all\s+|any\s+)?(?:approval|confirmation|permission|security check)s?\b",
     rf"\b(?:user|human|owner)\s+has\s+(?:already\s+)?{_DECIDED}\b",
     r"\b(?:already|pre-?)\s*approved\s+by\s+(?:the\s+)?(?:user|owner|admin|system)\b",
     rf"\b(?:reveal|print|send|upload|leak|exfiltrate|output|repeat)\b[^.\n]{{0,25}}\b{_PRIVATE}\b",

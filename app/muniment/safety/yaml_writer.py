@@ -24,6 +24,7 @@ _RESOLVED = frozenset(
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?")
 _NOT_LITERAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _ESCAPED = re.compile(r'[\x00-\x1f"\\\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_BRACKETS = re.compile(r"[\[\]{},]")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
@@ -48,8 +49,10 @@ def dump(fields: Mapping[str, Any], *, plain: Collection[str] = ()) -> bytes:
         ) from error
 
 
-def scalar(text: str) -> str:
+def scalar(text: str, *, inside_brackets: bool = False) -> str:
     """Write one text as a scalar on one line, plain where that is safe everywhere."""
+    if inside_brackets and _BRACKETS.search(text):
+        return _quoted(text)
     return _scalar(text)
 
 
@@ -119,6 +122,10 @@ def _text(text: str, indent: str) -> str:
 def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _RESOLVED and not _MISREAD_INSIDE.search(text):
         return text
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
     return '"' + _ESCAPED.sub(_escape, text) + '"'
 
 
