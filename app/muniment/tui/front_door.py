@@ -1,0 +1,169 @@
+"""The front door: every input is seen here first, with the time it was made, before anything may act on it.
+
+Textual's mouse events, clicks and button messages are stamped again on their way through the widgets, and
+actions carry no event at all. So times are taken here, and a screen that guards a decision judges each input
+here as well: what it does not admit reaches no widget and no binding.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, ClassVar
+
+from textual import _time, events
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from muniment.approval.gate import Heartbeat
+
+BEAT_SECONDS = 0.05
+
+
+def made_clock() -> float:
+    """Return the time in seconds on the clock that stamps Textual's events."""
+    # Looked up at each call, so that a test that moves the clock moves all of it.
+    return _time.get_time()
+
+
+def _awake_clock() -> float:
+    return time.monotonic()
+
+
+def _asleep_clock() -> float:
+    """Return seconds of a clock that goes on while the machine sleeps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.time()
+
+
+class InputGuard:
+    """What a screen that guards a decision answers to the front door."""
+
+    def admit(self, event: events.Event) -> bool:
+        """Judge a key, paste or mouse event; return whether it may be forwarded."""
+        raise TypeError(f"{type(self).__name__} guards nothing")
+
+    def shaken(self) -> None:
+        """Hear that the frames painted so far may not have been seen: a stall, a stop, a lost focus."""
+
+    def frame_displayed(self) -> None:
+        """Hear that a frame has been handed to the terminal."""
+
+
+class FrontDoorApp(App[int]):
+    """An app whose guarded screens judge input by the time it was made."""
+
+    # Declaring the palette key here keeps Textual from adding its own binding, which has priority and would
+    # open over a dialog.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "ctrl+p",
+            "command_palette",
+            "Commands",
+            show=False,
+            priority=False,
+            tooltip="Find and run any command",
+            id="app.commands",
+        ),
+    ]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Textual counts an empty NO_COLOR as set; the convention says that it is not.
+        if os.environ.get("NO_COLOR") == "":
+            del os.environ["NO_COLOR"]
+        super().__init__(*args, **kwargs)
+        self.last_key_time = float("-inf")
+        """When the last key or paste was made that was not meant for a guarded screen, on `made_clock`."""
+        self._heartbeat: Heartbeat | None = None
+        self._watchers: list[InputGuard] = []
+
+    @property
+    def guard(self) -> InputGuard | None:
+        """The screen on top, where it guards a decision."""
+        top = self._screen_on_top()
+        return top if isinstance(top, InputGuard) else None
+
+    def _screen_on_top(self) -> Screen[Any] | None:
+        stack = self._screen_stacks.get(self._current_mode)
+        return stack[-1] if stack else None
+
+    def watch_for(self, guard: InputGuard) -> None:
+        """Keep a heartbeat for a guarded screen while it is open."""
+        self._watchers.append(guard)
+        if self._heartbeat is None:
+            self._heartbeat = Heartbeat(_awake_clock, _asleep_clock)
+            self._beat()
+
+    def stop_watching(self, guard: InputGuard) -> None:
+        """End what `watch_for` began."""
+        if guard in self._watchers:
+            self._watchers.remove(guard)
+        if not self._watchers:
+            self._heartbeat = None
+
+    def notice_stall(self) -> bool:
+        """Tell guarded screens where the process stood still just now; return whether it did."""
+        if self._heartbeat is None or not self._heartbeat.beat():
+            return False
+        self.shake_guards()
+        return True
+
+    def shake_guards(self) -> None:
+        """Tell all guarded screens, also covered ones, that painted frames no longer count."""
+        for guard in tuple(self._watchers):
+            guard.shaken()
+
+    def _beat(self) -> None:
+        if self._heartbeat is None or self._loop is None:
+            return
+        self.notice_stall()
+        # A plain loop timer: a Textual timer queues behind the very messages whose delay is to be noticed.
+        self._loop.call_later(BEAT_SECONDS, self._beat)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.AppBlur, events.AppFocus)):
+            self.shake_guards()
+        elif self._is_input(event) and not event.is_forwarded and not self._admit(event):
+            return
+        await super().on_event(event)
+
+    @staticmethod
+    def _is_input(event: events.Event) -> bool:
+        return isinstance(event, (events.InputEvent, events.Paste))
+
+    def _admit(self, event: events.Event) -> bool:
+        typed = isinstance(event, (events.Key, events.Paste))
+        # A key to an app that believes itself unfocused says that the focus was lost and came back unseen.
+        if typed and not self.app_focus:
+            self.shake_guards()
+        guard = self.guard
+        if guard is None:
+            if typed:
+                self.last_key_time = max(self.last_key_time, event.time)
+            return True
+        self.notice_stall()
+        if isinstance(event, events.Key) and self._quits(event.key):
+            guard.admit(event)
+            return True
+        return guard.admit(event)
+
+    def _quits(self, key: str) -> bool:
+        """Tell whether a key closes the app: that denies whatever waits, so it is never held back."""
+        bindings = self._bindings.key_to_bindings.get(key, ())
+        return any(binding.priority and "quit" in binding.action for binding in bindings)
+
+    def post_display_hook(self) -> None:
+        super().post_display_hook()
+        guard = self.guard
+        if guard is not None and not self._batch_count:
+            guard.frame_displayed()
+
+    def action_command_palette(self) -> None:
+        if self.guard is None:
+            super().action_command_palette()
+
+    def on_mount(self) -> None:
+        for signal in (self.app_suspend_signal, self.app_resume_signal):
+            signal.subscribe(self, lambda _: self.shake_guards(), immediate=True)

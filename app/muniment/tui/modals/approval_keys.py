@@ -1,0 +1,106 @@
+"""The dialog's keys: what each means, and which sort of input it is to the gate."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+from muniment.approval.gate import Kind
+
+SCROLLING = frozenset({"up", "down", "page_up", "page_down", "top", "bottom"})
+"""Names of actions that only move the text."""
+
+CHOOSING_KEYS = frozenset({"enter", "space"})
+"""Keys that take a choice which the person moved to, and mean nothing before that, whatever a keymap says."""
+
+LATE_KEYS = frozenset({"escape"})
+"""Keys that a terminal parser holds back before it stamps them."""
+
+BINDINGS: list[BindingType] = [
+    Binding(
+        "a,y",
+        "dialog('allow')",
+        "Allow once",
+        tooltip="Allow exactly what is shown, this time only",
+        id="approval.allow",
+    ),
+    Binding("d,n,escape", "dialog('deny')", "Deny", tooltip="Deny: nothing is written", id="approval.deny"),
+    Binding(
+        "r",
+        "dialog('reason')",
+        "Deny with a reason",
+        tooltip="Deny and tell the model why",
+        id="approval.reason",
+    ),
+    Binding(
+        "v",
+        "dialog('view')",
+        "Difference / new / old",
+        tooltip="Show the difference, the new or the old text",
+        id="approval.view",
+    ),
+    Binding(
+        "tab,right",
+        "dialog('next')",
+        "Next choice",
+        show=False,
+        tooltip="Move to the next choice",
+        id="approval.next",
+    ),
+    Binding(
+        "shift+tab,left",
+        "dialog('previous')",
+        "Previous choice",
+        show=False,
+        tooltip="Move to the previous choice",
+        id="approval.previous",
+    ),
+    Binding(
+        "enter,space",
+        "dialog('choose')",
+        "Take the choice",
+        show=False,
+        tooltip="Take the choice that you moved to",
+        id="approval.choose",
+    ),
+    Binding("up", "dialog('up')", "Line up", show=False, tooltip="Read up", id="approval.up"),
+    Binding("down", "dialog('down')", "Line down", show=False, tooltip="Read on", id="approval.down"),
+    Binding(
+        "pageup", "dialog('page_up')", "Page up", show=False, tooltip="Read a page up", id="approval.page_up"
+    ),
+    Binding(
+        "pagedown",
+        "dialog('page_down')",
+        "Page down",
+        show=False,
+        tooltip="Read a page on",
+        id="approval.page_down",
+    ),
+    Binding(
+        "home", "dialog('top')", "To the top", show=False, tooltip="Go to the first line", id="approval.top"
+    ),
+    Binding(
+        "end", "dialog('bottom')", "To the end", show=False, tooltip="Go to the last line", id="approval.end"
+    ),
+    Binding(
+        "ctrl+c",
+        "dialog('interrupt')",
+        "Interrupt the turn",
+        show=False,
+        tooltip="End the turn that asks; nothing is written",
+        id="approval.interrupt",
+    ),
+]
+
+
+def action_name(action: str) -> str | None:
+    """Return `allow` for `dialog('allow')`, None for an action of somebody else."""
+    head, _, rest = action.partition("('")
+    return rest.removesuffix("')") if head in ("dialog", "screen.dialog") and rest else None
+
+
+def kind_of(action: str | None, character: str | None) -> Kind:
+    """Tell what sort of input a key is, by the dialog's action for it and the character it types."""
+    if action is not None:
+        return Kind.SCROLL if action in SCROLLING else Kind.OWN
+    typed = character is not None and character.isprintable()
+    return Kind.TYPING if typed else Kind.OTHER

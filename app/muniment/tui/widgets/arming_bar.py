@@ -1,0 +1,154 @@
+"""The line that says whether keys count: by word, by shape and by colour.
+
+It remembers which state it has drawn, because the gate may only arm on a frame that showed the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from muniment.tui.widgets.exact_lines import cells
+
+
+class BarState(StrEnum):
+    """What the bar tells."""
+
+    DISARMED = "disarmed"
+    LOCKED = "locked"
+    """Armed, but the end of the text has not been seen, so nothing can be allowed."""
+    ARMED = "armed"
+    WRITING = "writing"
+    """A reason is being typed; these keys decide nothing."""
+
+
+# Longest first: the first one that fits is shown.
+WORDS: dict[BarState, Sequence[str]] = {
+    BarState.DISARMED: (
+        "keys are ignored — read first",
+        "keys ignored — read first",
+        "keys are ignored",
+        "ignored",
+    ),
+    BarState.LOCKED: (
+        "ARMED — read to the end to unlock Allow (PageDown, End) · d deny · r deny with a reason",
+        "ARMED — read to the end to unlock Allow (PageDown, End) · d deny",
+        "ARMED — read to the end to allow · d deny",
+        "ARMED — read on to allow · d deny",
+        "ARMED — read on",
+        "ARMED",
+    ),
+    BarState.ARMED: (
+        "ARMED — a allow once · d deny · r deny with a reason · ↑↓ read · v view",
+        "ARMED — a allow once · d deny · r deny with a reason",
+        "ARMED — a allow once · d deny",
+        "ARMED — a allow · d deny",
+        "ARMED",
+    ),
+    BarState.WRITING: (
+        "WRITING a reason — no key decides here · Enter when done · Escape back",
+        "WRITING — no key decides · Enter done · Escape back",
+        "WRITING — Enter done · Esc back",
+        "WRITING",
+    ),
+}
+TOO_SMALL = ("Too small to read: d denies, a larger window shows all.", "Too small. d denies.", "d denies")
+SHAPES = {BarState.DISARMED: "□", BarState.LOCKED: "◧", BarState.ARMED: "■", BarState.WRITING: "✎"}
+CELLS_WIDE = 12
+CELLS_NARROW = 6
+
+
+class ArmingBar(Widget, can_focus=False):
+    """One row in the dialog; the whole dialog where the screen is too small for anything else."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "arming-bar--disarmed",
+        "arming-bar--filled",
+        "arming-bar--locked",
+        "arming-bar--armed",
+        "arming-bar--writing",
+    }
+
+    DEFAULT_CSS = """
+    ArmingBar {
+        height: 1;
+        background: $surface;
+        color: $foreground;
+        & .arming-bar--disarmed { color: $foreground; }
+        & .arming-bar--filled { color: $foreground; text-style: bold; }
+        & .arming-bar--locked { color: $foreground; background: $warning-muted; text-style: bold; }
+        & .arming-bar--armed { color: $foreground; background: $success-muted; text-style: bold; }
+        & .arming-bar--writing { color: $foreground; background: $primary-muted; text-style: bold; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._state = BarState.DISARMED
+        self._progress = 0.0
+        self._too_small = False
+        self.drawn: BarState | None = None
+        """The state of the newest frame that was drawn; None while the look is out of date."""
+
+    @property
+    def state(self) -> BarState:
+        return self._state
+
+    def tell(self, state: BarState, progress: float, *, too_small: bool = False) -> None:
+        """Show a state; `progress` of the quiet time goes from 0 to 1."""
+        if state is not self._state or too_small != self._too_small:
+            self.drawn = None
+        elif round(progress * CELLS_WIDE) == round(self._progress * CELLS_WIDE):
+            return
+        self._state, self._progress, self._too_small = state, progress, too_small
+        self.refresh()
+
+    def forget(self) -> None:
+        """Draw afresh, because the frames drawn so far may not have been seen."""
+        self.drawn = None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        base = self.rich_style
+        if y == 0:
+            self.drawn = self._state
+        text = self._words(y, width)
+        style = base + self.get_component_rich_style(f"arming-bar--{self._state}", partial=True)
+        if y > 0 or self._state is not BarState.DISARMED or self._too_small:
+            return Strip([Segment(text, style)]).adjust_cell_length(width, style if y == 0 else base)
+        return Strip([*self._gauge(width, base), Segment(text, style)]).adjust_cell_length(width, base)
+
+    def _gauge_cells(self, width: int) -> int:
+        return CELLS_WIDE if width >= 60 else CELLS_NARROW if width >= 34 else 0
+
+    def _gauge(self, width: int, base: Style) -> list[Segment]:
+        count = self._gauge_cells(width)
+        if not count:
+            return []
+        full = int(self._progress * count)
+        style = base + self.get_component_rich_style("arming-bar--filled", partial=True)
+        return [Segment("▰" * full + "▱" * (count - full) + " ", style)]
+
+    def _words(self, y: int, width: int) -> str:
+        if self._too_small and y > 0:
+            return fitting(TOO_SMALL, width) if y == 1 else ""
+        shape = SHAPES[self._state]
+        if self._state is BarState.DISARMED and not self._too_small:
+            gauge = self._gauge_cells(width)
+            return fitting([f"{shape} {words}" for words in WORDS[self._state]], width - gauge - bool(gauge))
+        return fitting([f" {shape} {words}" for words in WORDS[self._state]] + [shape], width)
+
+
+def fitting(candidates: Sequence[str], width: int) -> str:
+    """Return the first text that fits into `width` cells, or as much as fits of the last."""
+    for text in candidates:
+        if cells(text) <= width:
+            return text
+    return candidates[-1][: max(width, 0)] if candidates else ""

@@ -1,0 +1,170 @@
+"""Text shown to the last character: wrapped, scrolled, and drawn only where it is looked at.
+
+A widget of a mebibyte costs no more to draw than one of a page, because only visible rows become strips.
+Lines come with their escapes already made (`safety.visible`); nothing here is ever read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from muniment.tui.widgets.exact_lines import Line, Row, cells, halves, lay_out, pieces, row_of_line
+
+TONES = (
+    "heading",
+    "label",
+    "muted",
+    "note",
+    "warning",
+    "old",
+    "new",
+    "old-changed",
+    "new-changed",
+)
+
+# The last guard behind `safety.visible`: no control code may reach the terminal from here.
+_CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\ufffd")
+
+
+class ExactText(ScrollView, can_focus=False):
+    """Shows `Line`s; keys belong to the screen around it, the wheel scrolls."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"exact-text--{tone}" for tone in TONES}
+
+    DEFAULT_CSS = """
+    ExactText {
+        background: $surface;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        overflow-x: hidden;
+        overflow-y: auto;
+        & .exact-text--heading { color: $foreground; text-style: bold; }
+        & .exact-text--label { color: $text-muted; }
+        & .exact-text--muted { color: $text-muted; }
+        & .exact-text--warning { color: $text-warning; background: $warning-muted; text-style: bold; }
+        & .exact-text--old { color: $text-error; }
+        & .exact-text--new { color: $text-success; }
+        & .exact-text--old-changed {
+            color: $text-error; background: $error-muted; text-style: bold underline;
+        }
+        & .exact-text--new-changed {
+            color: $text-success; background: $success-muted; text-style: bold underline;
+        }
+    }
+    """
+
+    @dataclass
+    class Moved(Message):
+        """Other rows are visible now, or there are other rows."""
+
+        text: ExactText
+
+        @property
+        def control(self) -> ExactText:
+            return self.text
+
+    def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._lines: Sequence[Line] = lines
+        self._rows: list[Row] = []
+        self._laid_out_for = 0
+        self.end_drawn = False
+        """Whether the last row has been drawn since these lines came."""
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def visible_rows(self) -> tuple[int, int]:
+        """First and last visible row, counted from 1; (0, 0) where there is none."""
+        if not self._rows:
+            return (0, 0)
+        first = min(self.scroll_offset.y, len(self._rows) - 1)
+        return first + 1, min(first + max(self.scrollable_content_region.height, 1), len(self._rows))
+
+    def show(self, lines: Sequence[Line], *, top: int = 0) -> None:
+        """Replace all lines and put line number `top` (from 0) uppermost."""
+        self._lines = lines
+        self._laid_out_for = 0
+        self.end_drawn = False
+        self._lay_out(top)
+
+    def rows_at(self, width: int) -> int:
+        """Return how many rows the lines take at a width of the whole widget."""
+        return len(lay_out(self._lines, self._text_width(width)))
+
+    def top_line(self) -> int:
+        """Return the number of the uppermost visible line."""
+        return self._rows[self.visible_rows[0] - 1].line if self._rows else 0
+
+    def _text_width(self, width: int) -> int:
+        return max(width - self.styles.scrollbar_size_vertical, 1)
+
+    def _lay_out(self, top: int) -> None:
+        width = self._text_width(self.size.width)
+        if self.size.width == 0 or width == self._laid_out_for:
+            return
+        self._laid_out_for = width
+        self._rows = lay_out(self._lines, width)
+        self.virtual_size = Size(width, len(self._rows))
+        self.scroll_to(0, row_of_line(self._rows, top), animate=False, immediate=True)
+        self.refresh()
+        self.post_message(self.Moved(self))
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._lay_out(self.top_line())
+        self.post_message(self.Moved(self))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Moved(self))
+
+    def render_line(self, y: int) -> Strip:
+        number = y + self.scroll_offset.y
+        width = self.size.width
+        base = self.rich_style
+        if number >= len(self._rows):
+            return Strip.blank(width, base)
+        row = self._rows[number]
+        line = self._lines[row.line]
+        if line.beside is None:
+            segments = self._segments(line, row, row.part, self._laid_out_for, base)
+        else:
+            left, right = halves(self._laid_out_for)
+            segments = self._segments(line, row, row.part, left, base)
+            segments.append(Segment("│", self._tone("muted", base)))
+            segments += self._segments(line.beside, row, row.beside, right, base)
+        if number == len(self._rows) - 1:
+            self.end_drawn = True
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _segments(
+        self, line: Line, row: Row, part: tuple[int, int] | None, width: int, base: Style
+    ) -> list[Segment]:
+        gutter = line.gutter if row.first else line.onward
+        if part is None:
+            return [Segment(" " * width, base)]
+        segments = [Segment(gutter, self._tone(line.gutter_tone, base))] if gutter else []
+        used = cells(gutter)
+        for text, tone in pieces(line, part):
+            clean = text.translate(_CONTROLS)
+            segments.append(Segment(clean, self._tone(tone, base)))
+            used += len(clean) if clean.isascii() else cells(clean)
+        if used < width:
+            segments.append(Segment(" " * (width - used), base))
+        return segments
+
+    def _tone(self, tone: str, base: Style) -> Style:
+        return base + self.get_component_rich_style(f"exact-text--{tone}", partial=True) if tone else base
