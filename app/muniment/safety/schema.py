@@ -77,6 +77,10 @@ class Report:
     def at_value(self, path: KeyPath, problem: str, *, allowed: str = "", suggestion: str = "") -> None:
         self._add(self.marks.value(path), path, problem, allowed, suggestion)
 
+    def missing(self, path: KeyPath, *, allowed: str = "") -> None:
+        """Report a required key that is not there, at the start of the mapping that lacks it."""
+        self._add(self.marks.value(path[:-1]), path, "is required and missing", allowed, "")
+
     def misfit(self, value: Value, path: KeyPath, shape: Shape, *, suggestion: str = "") -> None:
         """Report a scalar that is not what its shape allows."""
         unquoted = isinstance(shape, (Flag, Number)) and self.marks.is_quoted(path)
@@ -275,7 +279,7 @@ class Fields:
                     checked[name] = result
         for name, key in self.keys.items():
             if key.required and name not in value:
-                report.at_value(path, f"the required key {name} is missing", allowed=key.shape.allowed())
+                report.missing((*path, name), allowed=key.shape.allowed())
         return checked
 
     def _unknown(self, name: str, path: KeyPath, report: Report) -> None:

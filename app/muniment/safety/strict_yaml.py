@@ -262,6 +262,9 @@ def _marked_fault(error: Any) -> YamlFault:
     problem = error.problem or "cannot be read"
     if error.context:
         problem = f"{error.context}, {problem}"
+    begun = error.context_mark
+    if begun is not None and mark is not None and begun.line != mark.line:
+        problem += f" (it begins in line {begun.line + 1})"
     if mark is None:
         return YamlFault(problem, 1, 1)
     return YamlFault(problem, mark.line + 1, mark.column + 1)
