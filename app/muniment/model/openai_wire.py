@@ -1,0 +1,288 @@
+"""What both wires of an OpenAI-compatible server share: the client, the stream of JSON events, its faults.
+
+The client library gives connection, address and credentials. The stream itself is decoded here, because the
+library's own decoder ends a whole answer over a keep-alive without data or a byte-order mark.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+from muniment.model.address import Endpoint
+from muniment.model.base import ModelError, ModelEvent, ModelRequest, TextPiece
+from muniment.model.draft import Draft, ReplyTooLarge
+from muniment.model.faults import connection_fault, event_fault, excerpt, status_fault, timeout_fault
+from muniment.model.sse import EventDecoder, EventTooLarge, ServerEvent
+
+if TYPE_CHECKING:
+    import openai
+
+GRACE_SECONDS = 2.0
+"""How long to wait for the token counts once a reply is complete, where the server does not end the stream."""
+CONNECT_SECONDS = 15.0
+DONE = "[DONE]"
+_SENT_HEADERS = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
+)
+_JSON_MAX_BYTES = 16 * 1024 * 1024
+
+
+class OpenAIModel(ABC):
+    """A model behind an OpenAI-compatible server; one request at a time, connections are kept between them."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._client: openai.AsyncOpenAI | None = None
+
+    @property
+    def provider(self) -> str:
+        return "openai"
+
+    @property
+    def name(self) -> str:
+        return self.endpoint.model
+
+    @abstractmethod
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the JSON body of a request."""
+
+    @abstractmethod
+    def _open(self, client: openai.AsyncOpenAI, body: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+        """Open the streaming response for a body."""
+
+    @abstractmethod
+    def _reply(self) -> ReplyReader:
+        """Return a reader for one reply."""
+
+    def _without_refused(self, body: dict[str, Any], said: str) -> dict[str, Any] | None:
+        """Return a body without the optional field that the server just refused, or None where it is not that."""
+        return None
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        reader = self._reply()
+        draft = reader.draft
+        try:
+            async for event in self._events(self.body(request), reader):
+                for piece in reader.take(event):
+                    yield TextPiece(piece)
+                if reader.over:
+                    break
+        except ModelError as error:
+            # What the user has read is kept, unless the same request may soon be answered whole.
+            if not draft.begun or error.kind == "rate_limit":
+                raise
+            if tail := draft.close_text():
+                yield TextPiece(tail)
+            yield draft.broken(error.sentence)
+            return
+        except (ReplyTooLarge, EventTooLarge):
+            yield draft.broken("it grew beyond what one reply may hold")
+            return
+        if not draft.begun and draft.finish is None:
+            raise ModelError(
+                f"{self.endpoint.url} ended its answer before it said anything; is model.base_url right?",
+                kind="protocol",
+            )
+        if tail := draft.close_text():
+            yield TextPiece(tail)
+        yield draft.finished()
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _events(self, body: dict[str, Any], reader: ReplyReader) -> AsyncIterator[dict[str, Any]]:
+        """Yield the JSON objects of the answer; raise `ModelError` for every failure on the way."""
+        client = await self._ready()
+        import openai
+
+        while True:
+            try:
+                async with self._open(client, body) as response:
+                    async for event in self._decoded(response, reader):
+                        yield event
+                return
+            except openai.APIStatusError as error:
+                fault = status_fault(
+                    error.status_code, _body_of(error), error.response.headers, self.endpoint
+                )
+                retry = self._without_refused(body, fault.sentence) if fault.kind == "bad_request" else None
+                if retry is None:
+                    raise fault from None
+                body = retry
+            except openai.APIConnectionError as error:
+                raise connection_fault(error, self.endpoint) from None
+            except openai.OpenAIError as error:
+                said = excerpt(str(error), self.endpoint.key)
+                raise ModelError(
+                    f"{self.endpoint.url} could not be asked: {said}.", kind="protocol"
+                ) from None
+
+    async def _decoded(self, response: Any, reader: ReplyReader) -> AsyncIterator[dict[str, Any]]:
+        decoder = EventDecoder()
+        start = b""
+        streamed = False
+        async for chunk, last in self._chunks(response, reader):
+            if not streamed:
+                start += chunk
+                head = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+                if not head and not last:
+                    continue
+                if head[:1] in (b"{", b"<", b"["):
+                    # No event stream begins like this: it is a whole JSON answer, or a page.
+                    if last:
+                        yield self._whole(start)
+                        return
+                    if len(start) > _JSON_MAX_BYTES:
+                        raise EventTooLarge
+                    continue
+                streamed, chunk = True, start
+            for event in decoder.feed(chunk, last=last):
+                if DONE in (each.strip() for each in event.data):
+                    reader.done = True
+                    return
+                for value in self._objects(event, reader):
+                    yield value
+
+    async def _chunks(self, response: Any, reader: ReplyReader) -> AsyncIterator[tuple[bytes, bool]]:
+        """Yield the bytes as they come, and an empty last chunk; a silence of `timeout_seconds` is an error."""
+        import httpx2
+
+        chunks = response.iter_bytes().__aiter__()
+        while True:
+            complete = reader.draft.finish is not None
+            try:
+                async with asyncio.timeout(GRACE_SECONDS if complete else self.endpoint.timeout_seconds):
+                    chunk = await anext(chunks, None)
+            except (TimeoutError, httpx2.TimeoutException):
+                if complete:
+                    break
+                raise timeout_fault(self.endpoint) from None
+            except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+                if complete:
+                    break
+                raise connection_fault(error, self.endpoint) from None
+            if chunk is None:
+                break
+            yield chunk, False
+        yield b"", True
+
+    def _objects(self, event: ServerEvent, reader: ReplyReader) -> Iterator[dict[str, Any]]:
+        whole = _parse("\n".join(event.data))
+        # Two events that a proxy ran together have one JSON text in each of their lines.
+        values = [whole] if whole is not None else [_parse(line) for line in event.data]
+        for line, value in zip(event.data, values, strict=False):
+            if isinstance(value, dict):
+                if event.name and "type" not in value:
+                    value["type"] = event.name
+                error = value.get("error")
+                if error and not isinstance(value.get("response"), dict):
+                    raise event_fault(error, self.endpoint)
+                yield value
+            elif line.lstrip()[:1] in ("{", "[", '"') and reader.draft.finish is None:
+                reader.draft.damaged = True
+
+    def _whole(self, data: bytes) -> dict[str, Any]:
+        """Return the answer of a server that does not stream; raise for a page or any other text."""
+        value = _parse(data.decode("utf-8-sig", "replace"))
+        if isinstance(value, dict) and value.get("error"):
+            raise event_fault(value["error"], self.endpoint)
+        if isinstance(value, dict):
+            return value
+        said = excerpt(data, self.endpoint.key)
+        raise ModelError(
+            f"{self.endpoint.url} answered with something that is no model's answer: {said}; "
+            "check model.base_url.",
+            kind="protocol",
+        )
+
+    async def _ready(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            # Loading the library takes most of a second, in which the screen must go on moving.
+            self._client = await asyncio.to_thread(make_client, self.endpoint)
+        return self._client
+
+
+class ReplyReader(ABC):
+    """Reads the events of one reply into a draft."""
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self.done = False
+        """The server marked the end of the stream."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing that counts can follow."""
+        return False
+
+    @abstractmethod
+    def take(self, event: dict[str, Any]) -> Iterator[str]:
+        """Take one event in and yield the text it brought."""
+
+
+def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    """Make a client that sends to this endpoint only and whose every header is decided here."""
+    import logging
+
+    import httpx2
+    import openai
+
+    # A variable can set these loggers to print whole requests into the terminal.
+    for name in ("openai", "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+    async def only_ours(request: httpx2.Request) -> None:
+        # The library adds headers from its own variables and about this machine.
+        for name in list(request.headers):
+            if name.lower() not in _SENT_HEADERS:
+                del request.headers[name]
+        if endpoint.key is not None:
+            request.headers["Authorization"] = f"Bearer {endpoint.key}"
+
+    limit = endpoint.timeout_seconds
+    timeout = httpx2.Timeout(limit, connect=min(limit, CONNECT_SECONDS))
+    try:
+        http = httpx2.AsyncClient(
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=not endpoint.loopback,
+            event_hooks={"request": [only_ours]},
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL) as error:
+        said = excerpt(str(error), endpoint.key)
+        raise ModelError(
+            f"A proxy variable of the environment cannot be used: {said}.", kind="settings"
+        ) from None
+    client = openai.AsyncOpenAI(
+        api_key=endpoint.key or "none",
+        base_url=endpoint.base_url,
+        max_retries=0,
+        timeout=timeout,
+        http_client=http,
+        organization="",
+        project="",
+    )
+    # Loaded here, in the thread, and not at the first request.
+    _ = client.responses if endpoint.wire == "responses" else client.chat.completions
+    return client
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _body_of(error: openai.APIStatusError) -> str:
+    try:
+        return error.response.text
+    except Exception:  # noqa: BLE001 - a body that cannot be read must not hide the status
+        return ""
