@@ -15,7 +15,7 @@ from muniment.session.calls import Calls, Desk, Emit
 from muniment.session.conduct import Conductor
 from muniment.session.context import Assembly, Context
 from muniment.session.events import Event, Notice, SessionOpened, TurnEnded
-from muniment.session.log import SessionLog
+from muniment.session.log import SessionLog, clean_title
 
 if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from muniment.session.trace import Trace
 
 _END_SECONDS = 5.0
-_TITLE_MAX = 200
 T = TypeVar("T")
 
 
@@ -177,7 +176,7 @@ class Engine:
 
     def rename(self, title: str) -> None:
         """Give the session a title of the user's own."""
-        self._log.append("title", text=" ".join(title.split())[:_TITLE_MAX])
+        self._log.append("title", text=clean_title(title))
 
     def clear(self) -> None:
         """Drop the conversation from the log and from the requests; id, recipe and digest stay."""
@@ -224,7 +223,6 @@ class Engine:
         self.interrupt()
         if task is not None:
             await asyncio.wait({task}, timeout=_END_SECONDS)
-        self._log.flush()
         self._log.close()
         if self._parts.model is not None:
             await self._parts.model.close()

@@ -14,7 +14,7 @@ from typing import Any
 from muniment.paths import Paths
 from muniment.safety.errors import NotFound
 from muniment.safety.files import FileRefused, LockBusy, locked, read_regular, remove_file
-from muniment.session.log import SUFFIX, SessionBusy, log_path
+from muniment.session.log import SUFFIX, SessionBusy, SessionLog, clean_title, lock_path, log_path
 from muniment.session.logformat import FILE_MAX_BYTES
 
 _NAME = re.compile(r"[0-9a-f]{32}\.jsonl\Z")
@@ -121,7 +121,7 @@ def describe(paths: Paths, path: Path) -> SessionInfo:
 
 def is_live(paths: Paths, session_id: str) -> bool:
     """Tell whether a process has the session open now."""
-    lock = _lock(paths, session_id)
+    lock = lock_path(paths, session_id)
     if not lock.exists():
         return False
     try:
@@ -149,24 +149,32 @@ def search_sessions(paths: Paths, words: str, *, limit: int = 50) -> Iterator[tu
                 return
 
 
+def rename_session(paths: Paths, session_id: str, title: str) -> None:
+    """Give a session that is not open a title of the user's own."""
+    log = SessionLog.open(paths, session_id)
+    try:
+        log.append("title", text=clean_title(title))
+    finally:
+        log.close()
+
+
 def delete_session(paths: Paths, session_id: str) -> list[Path]:
     """Remove a session's log, what was set aside of it and its trace; return what was removed."""
     path = log_path(paths, session_id)
     if not os.path.lexists(path):
         raise NotFound(f"There is no session {session_id}; `muniment session list` shows those there are.")
     try:
-        with locked(_lock(paths, session_id), timeout=0.0):
-            doomed = [path, *paths.sessions.glob(f"{session_id}.torn-*"), paths.traces / path.name]
+        lock = lock_path(paths, session_id)
+        with locked(lock, timeout=0.0):
+            # Whoever waits for this lock finds no log behind it, so the lock may go with it.
+            torn = paths.sessions.glob(f"{session_id}.torn-*")
+            doomed = [path, *torn, paths.traces / path.name, lock]
             removed = [each for each in doomed if os.path.lexists(each)]
             for each in removed:
                 remove_file(each)
     except LockBusy:
         raise SessionBusy(f"Session {session_id} is open in another process; close it there first.") from None
     return removed
-
-
-def _lock(paths: Paths, session_id: str) -> Path:
-    return paths.sessions / ".locks" / f"{session_id}.lock"
 
 
 def _object(line: bytes) -> dict[str, Any]:

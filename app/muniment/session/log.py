@@ -63,6 +63,15 @@ def log_path(paths: Paths, session_id: str) -> Path:
     return paths.sessions / f"{check_id(session_id)}{SUFFIX}"
 
 
+def clean_title(title: str) -> str:
+    """Return a title as it is kept: one line, at most 200 characters."""
+    return " ".join(title.split())[:200]
+
+
+def lock_path(paths: Paths, session_id: str) -> Path:
+    return paths.sessions / ".locks" / f"{check_id(session_id)}.lock"
+
+
 class SessionLog:
     """An open log, held by this process alone. Nothing stands on disk before the first record of a turn.
 
@@ -83,17 +92,8 @@ class SessionLog:
         self._size = 0
         self._pending: list[bytes] = []
         self._header: dict[str, Any] = {}
-        self._held = ExitStack()
-        try:
-            ensure_private_dir(paths.sessions / ".locks")
-            self._held.enter_context(locked(paths.sessions / ".locks" / f"{self.id}.lock", timeout=0.0))
-        except LockBusy:
-            raise SessionBusy(
-                f"Session {self.id} is open in another process; close it there or start a new session."
-            ) from None
-        except (OSError, FileRefused) as error:
-            # A session that cannot be saved can still be talked to; the first append says so again.
-            self.fault = _unsaved(error)
+        self._lock = lock_path(paths, session_id)
+        self._held: ExitStack | None = None
 
     @classmethod
     def create(
@@ -136,6 +136,11 @@ class SessionLog:
                 f"There is no session {session_id}; `muniment session list` shows those there are."
             )
         log = cls(paths, session_id, clock=clock, scrub=scrub)
+        try:
+            log._hold()
+        except (OSError, FileRefused) as error:
+            # A session that cannot be saved can still be read and talked to; the first append says so again.
+            log.fault = _unsaved(error)
         try:
             log._load()
             log._recover()
@@ -184,8 +189,25 @@ class SessionLog:
             self._size, self._pending = len(data), []
 
     def close(self) -> None:
-        """Let another process open the session; safe to call twice."""
-        self._held.close()
+        """Write what waits and let another process open the session; safe to call twice."""
+        if self._pending and self._seq > 1:
+            self.flush()
+        held, self._held = self._held, None
+        if held is not None:
+            held.close()
+
+    def _hold(self) -> None:
+        """Keep all other processes out; an id that is not on disk yet is known to nobody else."""
+        if self._held is not None:
+            return
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self._lock, timeout=0.0))
+            except LockBusy:
+                raise SessionBusy(
+                    f"Session {self.id} is open in another process; close it there or start a new session."
+                ) from None
+            self._held = stack.pop_all()
 
     def _stage(self, kind: str, turn_id: str, fields: Mapping[str, Any]) -> None:
         record = LogRecord(
@@ -204,6 +226,7 @@ class SessionLog:
 
     def _write(self, data: bytes) -> None:
         ensure_private_dir(self.path.parent)
+        self._hold()
         if self._size == 0:
             write_atomic(self.path, data)
             return
