@@ -1,0 +1,23 @@
+"""Every test gets a user of its own: no test sees, or leaves, anything in a real home directory."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from support.environment import _REMOVED, user_variables
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Isolate the process and return the directory that everything of this user lies below."""
+    base = tmp_path_factory.mktemp("user")
+    (base / "home").mkdir()
+    for name in (*_REMOVED, "MUNIMENT_NO_MEMORY_INJECT", "MUNIMENT_MEMORY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in user_variables(base).items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+    return base
