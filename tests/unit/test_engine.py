@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, U
 from muniment.safety.errors import MunimentError
 from muniment.session import events as ev
 from muniment.session.engine import Engine, TurnRefused
+from muniment.session.recipe import ASSISTANT
 from muniment.tools.registry import Registry
 from support.session import (
     Look,
@@ -202,11 +204,9 @@ async def test_an_unknown_tool_is_answered_with_those_there_are(place: Place) ->
 
 
 async def test_a_tool_outside_the_recipe_is_not_offered_and_not_run(place: Place) -> None:
-    recipe = place.project / "narrow.yaml"
-    recipe.write_text("name: narrow\ndescription: Narrow\ntools: [look]\n")
     tools = Tools()
     model = StepModel(Say(calls=(call("keep"),)), Say("ok"))
-    engine = place.open(model, tools=tools, approver=allow, recipe=str(recipe))
+    engine = place.open(model, tools=tools, approver=allow, recipe=replace(ASSISTANT, tools=("look",)))
     await run(engine)
     assert [tool.name for tool in model.requests[0].tools] == ["look"]
     assert tools.keep.ran == []
@@ -432,14 +432,12 @@ async def test_a_queue_runs_unasked_and_is_shown(place: Place) -> None:
 
 
 async def test_a_recipe_can_make_a_read_ask(place: Place) -> None:
-    recipe = place.project / "careful.yaml"
-    recipe.write_text("name: careful\ndescription: Careful\napprove: [look]\n")
     tools = Tools()
     engine = place.open(
         StepModel(Say(calls=(call("look"),)), Say("ok")),
         tools=tools,
         approver=deny,
-        recipe=str(recipe),
+        recipe=replace(ASSISTANT, approve=("look",)),
         mode=Mode.BYPASS,
     )
     _, events = await run(engine)

@@ -80,7 +80,7 @@ async def begun_with(place: Place, path: Path, model: StepModel) -> str:
 
 async def test_a_resume_keeps_its_recipe_and_says_that_the_file_changed_or_went(place: Place) -> None:
     model = StepModel(Say("ok"))
-    path = recipe(place, "instructions: Talk about plums.\ntools: [look]\n")
+    path = recipe(place, "instructions: Talk about plums.\ntools: [memory_list]\n")
     session = await begun_with(place, path, model)
     engine = place.open(model, resume_id=session)
     assert not [text for text in notices(engine.opening) if str(path) in text]
@@ -89,7 +89,8 @@ async def test_a_resume_keeps_its_recipe_and_says_that_the_file_changed_or_went(
     engine = place.open(model, resume_id=session)
     assert [text for text in notices(engine.opening) if "has changed" in text]
     assert "plums" in engine.assemble_preview().request.instructions
-    assert [tool.name for tool in engine.assemble_preview().request.tools] == ["look"]
+    assert engine.recipe.tools == ("memory_list",)
+    assert engine.assemble_preview().request.tools == ()
     await engine.close()
     path.unlink()
     engine = place.open(model, resume_id=session)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from muniment.paths import Paths
 from muniment.safety.errors import NotFound
@@ -41,18 +40,9 @@ def read_log(paths: Paths, session_id: str) -> tuple[LogRecord, ...]:
 
 def as_json(records: Iterable[LogRecord]) -> str:
     """Return the records as one JSON object with one list, secrets hidden."""
-    from muniment.safety.redact import redact
+    from muniment.safety.redact import redact_value
 
-    def hide(value: Any) -> Any:
-        if isinstance(value, str):
-            return redact(value)
-        if isinstance(value, list):
-            return [hide(each) for each in value]
-        if isinstance(value, dict):
-            return {key: hide(each) for key, each in value.items()}
-        return value
-
-    body = [hide(record.as_dict()) for record in records]
+    body = [redact_value(record.as_dict()) for record in records]
     return json.dumps({"records": body}, ensure_ascii=False, indent=1) + "\n"
 
 

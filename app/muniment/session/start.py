@@ -26,6 +26,7 @@ from muniment.session.log import SessionLog, new_id
 from muniment.session.trace import Trace, key_scrubber
 from muniment.session.waiting import uncut
 from muniment.settings import Settings, effective_provider, load_settings, switch
+from muniment.settings.environment import NO_DIGEST_SWITCH
 from muniment.tools.base import ToolContext
 from muniment.tools.registry import Registry, default_registry
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from muniment.model.base import Model
     from muniment.session.recipe import Recipe
 
-NO_DIGEST_SWITCH = "MUNIMENT_NO_MEMORY_INJECT"
 FILE_TOOLS = frozenset({"read_file", "list_files", "write_file", "edit_file"})
 _GOES_ON = "this session goes on with the recipe it was started with."
 TASK_TEXT = (
@@ -44,9 +44,9 @@ TASK_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """How a session is to start; `recipe` is a path or a name, None the built-in assistant."""
+    """How a session is to start; `recipe` is a path, a name or one already read; None the assistant."""
 
-    recipe: str | None = None
+    recipe: str | Recipe | None = None
     params: Mapping[str, str] = field(default_factory=dict)
     resume_id: str | None = None
     mode: Mode = Mode.MANUAL
@@ -102,6 +102,7 @@ def open_session(
         recipe = _recipe_of(log, options, paths, cwd, notices)
         place = cwd if log is None else _place_of(log, cwd, options, notices)
         effective = _settings_for(base, recipe, options, paths)
+        provider: str
         provider, why = effective_provider(effective, env)
         if why and options.provider is None and model is None:
             notices.append(why)
@@ -144,7 +145,7 @@ def open_session(
                 mode=options.mode,
                 trace=trace,
                 first_prompt=None if resumed else recipe.prompt,
-                notices=tuple(notices),
+                notices=tuple(dict.fromkeys((*base.notices, *notices))),
                 task_nonce=nonce,
             )
         )
@@ -165,9 +166,10 @@ def _recipe_of(
         recipe = ASSISTANT if snapshot is None else Recipe.from_dict(snapshot)
         notices.extend(_changes(recipe))
         return recipe
-    if options.recipe is None:
-        return fill(ASSISTANT, options.params)
-    return fill(find_recipe(options.recipe, paths, resolve_chain(cwd, paths)), options.params)
+    wanted = ASSISTANT if options.recipe is None else options.recipe
+    if isinstance(wanted, str):
+        wanted = find_recipe(wanted, paths, resolve_chain(cwd, paths))
+    return fill(wanted, options.params)
 
 
 def _changes(recipe: Recipe) -> list[str]:
@@ -204,12 +206,13 @@ def _settings_for(base: Settings, recipe: Recipe, options: StartOptions, paths: 
     """Lay the recipe's model and then the flags over the settings; a recipe's endpoint needs a yes first."""
     wanted = recipe.model
     url = None if wanted is None else wanted.base_url
-    if url is not None and options.base_url is None and url != base.model.base_url and not options.preview:
+    answered = options.base_url is not None or options.provider == "rehearsal" or options.preview
+    if url is not None and url != base.model.base_url and not answered:
         question = EndpointQuestion(recipe.name, url, base.model.api_key_env, recipe.digest)
         if not is_allowed(paths, question):
             raise EndpointUndecided(question)
     if wanted is not None:
-        base = base.with_overrides(provider=wanted.provider, model=wanted.name, base_url=wanted.base_url)
+        base = base.with_overrides(wanted.provider, wanted.name, wanted.base_url, origin="recipe")
     return base.with_overrides(provider=options.provider, model=options.model, base_url=options.base_url)
 
 
