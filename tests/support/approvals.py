@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
+from muniment.approval.gate import Standing
 from muniment.approval.proposal import Asker, Change, Decision, Field, Proposal
 from muniment.approval.proposal import Warning as ReviewWarning
 from muniment.tui.approvals import ApprovalDesk
@@ -124,7 +125,7 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: flo
 
 async def opened(pilot: Pilot[int], app: DeskApp) -> ApprovalScreen:
     await until(pilot, lambda: app.dialog_open)
-    await until(pilot, lambda: app.dialog.query_one("#text").size.height)  # type: ignore[attr-defined]
+    await until(pilot, lambda: app.dialog.gate.standing is not Standing.HIDDEN)
     return app.dialog
 
 

@@ -25,13 +25,17 @@ from muniment.safety.visible import reading_line
 from muniment.tui.front_door import FrontDoorApp, InputGuard, made_clock
 from muniment.tui.modals import approval_keys as keys
 from muniment.tui.modals.approval_choices import Choice, ChoiceRow, Offer
-from muniment.tui.modals.approval_document import Document, View, build_document, size_of
+from muniment.tui.modals.approval_document import NARROW, Document, View, build_document, size_of
 from muniment.tui.modals.approval_reason import ReasonField
 from muniment.tui.widgets.arming_bar import ArmingBar, BarState
 from muniment.tui.widgets.exact_text import ExactText
 
 LEAST_SIZE = (30, 10)
 """Columns and rows below which the dialog cannot be read, and therefore not be allowed."""
+ROOMY_SIZE = (36, 18)
+"""Columns and rows from which the whole standing line stays in sight."""
+TALL = 30
+"""Rows from which the dialog is only as high as it needs to be."""
 THREAD_FROM = 40_000
 """Characters from which the text is prepared in a thread."""
 TICK_SECONDS = 0.04
@@ -66,6 +70,7 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         self._chosen: Choice | None = None
         self._pressed: tuple[Choice, Licence] | None = None
         self._judged: events.Event | None = None
+        self._layout: tuple[bool, bool] | None = None
         self._writing = False
         self._ended = False
         self._withdrawn = False
@@ -76,15 +81,10 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         with Vertical(id="dialog"):
             yield ExactText(id="text")
             yield Static(id="place", markup=False)
-            yield Static(self._standing_line(), id="standing", markup=False)
+            yield Static(id="standing", markup=False)
             yield ReasonField(id="reason")
             yield ChoiceRow(id="choices")
             yield ArmingBar(id="bar")
-
-    def _standing_line(self) -> Content:
-        return Content(
-            f"{reading_line(self.proposal.coverage)} {reading_line(self.proposal.shown_later)}".strip()
-        )
 
     async def on_mount(self) -> None:
         self._text = self.query_one("#text", ExactText)
@@ -113,9 +113,19 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         self._show_view()
         self._sync()
 
-    def _show_view(self) -> None:
+    def _show_view(self, top: int = 0) -> None:
+        cramped = self._cramped
+        proposal = self.proposal
+        standing = proposal.coverage if cramped else f"{proposal.coverage} {proposal.shown_later}"
+        self.query_one("#standing", Static).update(Content(reading_line(standing.strip())))
         if self._document is not None:
-            self._text.show(self._document.lines(self._view, self.size.width), top=0)
+            lines = self._document.lines(self._view, self.size.width, with_later=cramped)
+            self._text.show(lines, top=top)
+
+    @property
+    def _cramped(self) -> bool:
+        """Whether there is no room for all of the standing line."""
+        return self.size.width < ROOMY_SIZE[0] or self.size.height < ROOMY_SIZE[1]
 
     def place_in_queue(self, place: tuple[int, int]) -> None:
         """Tell which of how many waiting proposals this one is."""
@@ -132,24 +142,43 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
     def _tell_place(self) -> None:
         first, last = self._text.visible_rows
         total = self._text.row_count
+        hidden = self._document.hidden if self._document is not None else 0
+        width = self._text.size.width
+        telling = " shown as escapes" if width >= ROOMY_SIZE[0] * 2 else ""
+        warning = f" {hidden:,} hidden{telling} " if hidden else ""
         if self._document is None:
             words = "preparing the text …"
         else:
-            words = f"lines {first}–{last} of {total}"
-            if last < total:
-                words += f" · ▼ {total - last:,} more below"
-        content = Content(f"── {words} ")
-        if self._document is not None and self._document.hidden:
-            content += Content.styled(
-                f" {self._document.hidden:,} hidden shown as escapes ", "$foreground on $warning-muted bold"
-            )
+            lines = f"lines {first}–{last} of {total}"
+            more = f"▼ {total - last:,} more below" if last < total else "■ end"
+            words = f"── {lines} · {more} "
+            if len(words) + len(warning) > width:
+                words = f"{lines} ▼ " if last < total else f"{lines} "
+        content = Content(words)
+        if warning:
+            content += Content.styled(warning, "$foreground on $warning-muted bold")
         self.query_one("#place", Static).update(content)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """On a tall screen, be as high as the proposal needs; else fill the screen."""
+        height = self.size.height
+        if height >= TALL and self._document is not None:
+            around = self._dialog.outer_size.height - self._text.size.height
+            height = min(height, max(self._text.row_count + around, TALL // 2))
+        self._dialog.styles.height = height
 
     def on_resize(self, event: events.Resize) -> None:
         small = event.size.width < LEAST_SIZE[0] or event.size.height < LEAST_SIZE[1]
         if small != self.has_class("-too-small"):
             self.set_class(small, "-too-small")
             self.shaken()
+        self.set_class(event.size.height >= TALL, "-tall")
+        layout = (self._cramped, event.size.width < NARROW)
+        if layout != self._layout:
+            self._layout = layout
+            self._show_view(self._text.top_line())
+        self._fit_height()
         self._sync()
 
     # -- state -----------------------------------------------------------------------------------------------
@@ -163,6 +192,8 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             return BarState.WRITING
         if self.gate.standing not in (Standing.DUE, Standing.ARMED):
             return BarState.DISARMED
+        if self._writing:
+            return BarState.REASONED
         return BarState.ARMED if self.gate.unlocked and not self.too_small else BarState.LOCKED
 
     def _sync(self) -> None:
@@ -170,7 +201,7 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         state = self._bar_state()
         self._bar.tell(state, self.gate.progress, too_small=self.too_small)
         self._dialog.set_class(state is BarState.ARMED, "-armed")
-        self._dialog.set_class(state is BarState.LOCKED, "-locked")
+        self._dialog.set_class(state in (BarState.LOCKED, BarState.REASONED), "-locked")
         self._dialog.set_class(self._writing, "-reason")
         if not self.gate.armed:
             self._chosen = Choice.DENY_SO if self._writing and self._chosen is Choice.DENY_SO else None
@@ -193,7 +224,7 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
                 armed and self.gate.unlocked and not self.too_small,
             ),
             Offer(Choice.DENY, "d", ("Deny",), armed),
-            Offer(Choice.REASON, "r", ("Deny with a reason", "Reason", "Why"), armed and not self.too_small),
+            Offer(Choice.REASON, "r", ("Deny with a reason", "Why"), armed and not self.too_small),
         ]
         if self._document is not None and len(self._document.views) > 1:
             view = self._next_view()
@@ -224,7 +255,7 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             drawn is BarState.WRITING and self.gate.standing is Standing.HIDDEN
         ):
             self.gate.painted()
-        armed = drawn in (BarState.ARMED, BarState.LOCKED, BarState.WRITING) and self.gate.armed_painted()
+        armed = drawn not in (None, BarState.DISARMED) and self.gate.armed_painted()
         seen = self._text.end_drawn and not self.too_small and self._document is not None
         unlocked = seen and not self.gate.unlocked and self._view_unlocks()
         if unlocked:

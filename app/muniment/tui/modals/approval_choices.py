@@ -52,11 +52,26 @@ class ChoiceRow(Widget, can_focus=False):
         height: 1;
         background: $surface;
         color: $foreground;
-        & .choice-row--enabled { color: $foreground; background: $primary-muted; text-style: bold; }
-        & .choice-row--allow { color: $foreground; background: $success-muted; text-style: bold; }
-        & .choice-row--deny { color: $foreground; background: $error-muted; text-style: bold; }
-        & .choice-row--disabled { color: $foreground 72%; }
-        & .choice-row--chosen { color: $background; background: $foreground; text-style: bold; }
+        & .choice-row--enabled { background: $primary-muted; text-style: bold; }
+        & .choice-row--allow { background: $success-muted; text-style: bold; }
+        & .choice-row--deny { background: $error-muted; text-style: bold; }
+        & .choice-row--disabled { color: $foreground 75%; }
+        & .choice-row--chosen { color: $surface; background: $foreground; text-style: bold; }
+        &:ansi {
+            & .choice-row--enabled {
+                color: $text-primary; background: ansi_default; text-style: bold;
+            }
+            & .choice-row--allow {
+                color: $text-success; background: ansi_default; text-style: bold;
+            }
+            & .choice-row--deny {
+                color: $text-error; background: ansi_default; text-style: bold;
+            }
+            & .choice-row--disabled { color: ansi_default; text-style: dim; }
+            & .choice-row--chosen {
+                color: ansi_default; background: ansi_default; text-style: bold reverse;
+            }
+        }
     }
     """
 
@@ -89,7 +104,7 @@ class ChoiceRow(Widget, can_focus=False):
             return Strip.blank(self.size.width, base)
         segments: list[Segment] = []
         for offer, text in self._texts(self.size.width):
-            style = base + self.get_component_rich_style(f"choice-row--{self._look(offer)}", partial=True)
+            style = self.get_component_rich_style(f"choice-row--{self._look(offer)}")
             segments += [Segment(text, style), Segment(" ", base)]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
@@ -105,17 +120,19 @@ class ChoiceRow(Widget, can_focus=False):
     def _texts(self, width: int) -> list[tuple[Offer, str]]:
         most = max((len(offer.labels) for offer in self._offers), default=0)
         texts: list[tuple[Offer, str]] = []
-        for length in range(most):
-            texts = [
-                (offer, self._text(offer, offer.labels[min(length, len(offer.labels) - 1)]))
-                for offer in self._offers
-            ]
-            if sum(cells(text) + 1 for _, text in texts) - 1 <= width:
-                break
+        for tight in (False, True):
+            for length in range(most + tight):
+                texts = [(offer, self._text(offer, length, most, tight)) for offer in self._offers]
+                if sum(cells(text) + 1 for _, text in texts) - 1 <= width:
+                    return texts
         return texts
 
-    def _text(self, offer: Offer, label: str) -> str:
-        words = f"{label} {offer.key}".strip()
+    def _text(self, offer: Offer, length: int, most: int, tight: bool) -> str:
+        label = offer.labels[min(length, len(offer.labels) - 1)]
+        if tight:
+            words = f"{offer.key} {label}" if length < most else offer.key
+        else:
+            words = f" {offer.key} · {label} "
         if not offer.enabled:
-            return f"( {words} )"
-        return f"▶ {words} ◀" if offer.choice is self._chosen else f"[ {words} ]"
+            return f"({words})"
+        return f"▶{words}◀" if offer.choice is self._chosen else f"[{words}]"

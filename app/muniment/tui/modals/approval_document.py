@@ -40,12 +40,15 @@ class Document:
     new: ExactSource | None = None
     changes: Difference | None = None
     unchanged: bool = False
+    later: Line | None = None
+    """Where the text will be shown, for screens that have no room for a standing line."""
 
-    def lines(self, view: View | None, width: int) -> list[Line]:
+    def lines(self, view: View | None, width: int, *, with_later: bool = False) -> list[Line]:
         """Return all lines for a view on a screen of `width` cells."""
-        if view is None:
-            return list(self.head)
-        return [*self.head, *self._text(view, width)]
+        head = list(self.head)
+        if with_later and self.later is not None:
+            head.append(self.later)
+        return head if view is None else [*head, *self._text(view, width)]
 
     def _text(self, view: View, width: int) -> list[Line]:
         old, new = self.old, self.new
@@ -105,9 +108,12 @@ def build_document(proposal: Proposal) -> Document:
     asked = _asker_line(proposal, label_width)
     if asked is not None:
         head.append(asked)
+    later: Line | None = None
+    if proposal.shown_later:
+        later = Line(reading_line(proposal.shown_later), "", (), *_gutter("later", label_width), "label")
     change = proposal.change
     if change is None:
-        return Document(tuple(head), hidden, ())
+        return Document(tuple(head), hidden, (), later=later)
     old = None if change.before is None else exact_source(change.before)
     new = None if change.after is None else exact_source(change.after)
     hidden += max((source.hidden for source in (old, new) if source is not None), default=0)
@@ -119,7 +125,9 @@ def build_document(proposal: Proposal) -> Document:
         changes = compare(old, new)
     else:
         views = ("old",) if new is None else ("new",)
-    return Document(tuple(head), hidden, views, reading_line(change.label), old, new, changes, unchanged)
+    return Document(
+        tuple(head), hidden, views, reading_line(change.label), old, new, changes, unchanged, later
+    )
 
 
 def size_of(proposal: Proposal) -> int:

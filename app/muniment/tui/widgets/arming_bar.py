@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -24,6 +23,8 @@ class BarState(StrEnum):
     LOCKED = "locked"
     """Armed, but the end of the text has not been seen, so nothing can be allowed."""
     ARMED = "armed"
+    REASONED = "reasoned"
+    """Armed, with a reason written; only denying and going back are on offer."""
     WRITING = "writing"
     """A reason is being typed; these keys decide nothing."""
 
@@ -45,10 +46,16 @@ WORDS: dict[BarState, Sequence[str]] = {
         "ARMED",
     ),
     BarState.ARMED: (
-        "ARMED — a allow once · d deny · r deny with a reason · ↑↓ read · v view",
+        "ARMED — a allow once · d deny · r deny with a reason · Tab moves · ↑↓ read",
         "ARMED — a allow once · d deny · r deny with a reason",
         "ARMED — a allow once · d deny",
         "ARMED — a allow · d deny",
+        "ARMED",
+    ),
+    BarState.REASONED: (
+        "ARMED — Enter or d denies with this reason · Escape back",
+        "ARMED — Enter denies · Escape back",
+        "ARMED — Enter denies",
         "ARMED",
     ),
     BarState.WRITING: (
@@ -59,7 +66,13 @@ WORDS: dict[BarState, Sequence[str]] = {
     ),
 }
 TOO_SMALL = ("Too small to read: d denies, a larger window shows all.", "Too small. d denies.", "d denies")
-SHAPES = {BarState.DISARMED: "□", BarState.LOCKED: "◧", BarState.ARMED: "■", BarState.WRITING: "✎"}
+SHAPES = {
+    BarState.DISARMED: "□",
+    BarState.LOCKED: "◧",
+    BarState.ARMED: "■",
+    BarState.REASONED: "■",
+    BarState.WRITING: "✎",
+}
 CELLS_WIDE = 12
 CELLS_NARROW = 6
 
@@ -72,6 +85,7 @@ class ArmingBar(Widget, can_focus=False):
         "arming-bar--filled",
         "arming-bar--locked",
         "arming-bar--armed",
+        "arming-bar--reasoned",
         "arming-bar--writing",
     }
 
@@ -80,11 +94,21 @@ class ArmingBar(Widget, can_focus=False):
         height: 1;
         background: $surface;
         color: $foreground;
-        & .arming-bar--disarmed { color: $foreground; }
-        & .arming-bar--filled { color: $foreground; text-style: bold; }
-        & .arming-bar--locked { color: $foreground; background: $warning-muted; text-style: bold; }
-        & .arming-bar--armed { color: $foreground; background: $success-muted; text-style: bold; }
-        & .arming-bar--writing { color: $foreground; background: $primary-muted; text-style: bold; }
+        & .arming-bar--filled { text-style: bold; }
+        & .arming-bar--locked, & .arming-bar--reasoned { background: $warning-muted; text-style: bold; }
+        & .arming-bar--armed { background: $success-muted; text-style: bold; }
+        & .arming-bar--writing { background: $primary-muted; text-style: bold; }
+        &:ansi {
+            & .arming-bar--locked, & .arming-bar--reasoned {
+                color: $text-warning; background: ansi_default; text-style: bold reverse;
+            }
+            & .arming-bar--armed {
+                color: $text-success; background: ansi_default; text-style: bold reverse;
+            }
+            & .arming-bar--writing {
+                color: $text-primary; background: ansi_default; text-style: bold reverse;
+            }
+        }
     }
     """
 
@@ -120,20 +144,20 @@ class ArmingBar(Widget, can_focus=False):
         if y == 0:
             self.drawn = self._state
         text = self._words(y, width)
-        style = base + self.get_component_rich_style(f"arming-bar--{self._state}", partial=True)
+        style = self.get_component_rich_style(f"arming-bar--{self._state}")
         if y > 0 or self._state is not BarState.DISARMED or self._too_small:
             return Strip([Segment(text, style)]).adjust_cell_length(width, style if y == 0 else base)
-        return Strip([*self._gauge(width, base), Segment(text, style)]).adjust_cell_length(width, base)
+        return Strip([*self._gauge(width), Segment(text, style)]).adjust_cell_length(width, base)
 
     def _gauge_cells(self, width: int) -> int:
         return CELLS_WIDE if width >= 60 else CELLS_NARROW if width >= 34 else 0
 
-    def _gauge(self, width: int, base: Style) -> list[Segment]:
+    def _gauge(self, width: int) -> list[Segment]:
         count = self._gauge_cells(width)
         if not count:
             return []
         full = int(self._progress * count)
-        style = base + self.get_component_rich_style("arming-bar--filled", partial=True)
+        style = self.get_component_rich_style("arming-bar--filled")
         return [Segment("▰" * full + "▱" * (count - full) + " ", style)]
 
     def _words(self, y: int, width: int) -> str:

@@ -49,17 +49,30 @@ class ExactText(ScrollView, can_focus=False):
         scrollbar-gutter: stable;
         overflow-x: hidden;
         overflow-y: auto;
-        & .exact-text--heading { color: $foreground; text-style: bold; }
-        & .exact-text--label { color: $text-muted; }
-        & .exact-text--muted { color: $text-muted; }
-        & .exact-text--warning { color: $text-warning; background: $warning-muted; text-style: bold; }
-        & .exact-text--old { color: $text-error; }
-        & .exact-text--new { color: $text-success; }
-        & .exact-text--old-changed {
-            color: $text-error; background: $error-muted; text-style: bold underline;
-        }
-        & .exact-text--new-changed {
-            color: $text-success; background: $success-muted; text-style: bold underline;
+        & .exact-text--heading { text-style: bold; }
+        & .exact-text--label { color: $foreground 75%; }
+        & .exact-text--muted { color: $foreground 75%; }
+        & .exact-text--note { color: $foreground 75%; text-style: italic; }
+        & .exact-text--warning { background: $warning-muted; text-style: bold; }
+        & .exact-text--old { background: $error-muted 60%; }
+        & .exact-text--new { background: $success-muted 60%; }
+        & .exact-text--old-changed { background: $error-muted; text-style: bold underline; }
+        & .exact-text--new-changed { background: $success-muted; text-style: bold underline; }
+        &:ansi {
+            & .exact-text--label, & .exact-text--muted, & .exact-text--note {
+                color: ansi_default; text-style: dim;
+            }
+            & .exact-text--warning {
+                color: $text-warning; background: ansi_default; text-style: bold reverse;
+            }
+            & .exact-text--old { color: $text-error; background: ansi_default; }
+            & .exact-text--new { color: $text-success; background: ansi_default; }
+            & .exact-text--old-changed {
+                color: $text-error; background: ansi_default; text-style: bold reverse;
+            }
+            & .exact-text--new-changed {
+                color: $text-success; background: ansi_default; text-style: bold reverse;
+            }
         }
     }
     """
@@ -163,8 +176,10 @@ class ExactText(ScrollView, can_focus=False):
             segments.append(Segment(clean, self._tone(tone, base)))
             used += len(clean) if clean.isascii() else cells(clean)
         if used < width:
-            segments.append(Segment(" " * (width - used), base))
+            # A changed line is coloured to the border, so that an empty one can be seen as well.
+            filling = self._tone(line.tone, base) if line.tone in ("old", "new") else base
+            segments.append(Segment(" " * (width - used), filling))
         return segments
 
     def _tone(self, tone: str, base: Style) -> Style:
-        return base + self.get_component_rich_style(f"exact-text--{tone}", partial=True) if tone else base
+        return self.get_component_rich_style(f"exact-text--{tone}") if tone else base
