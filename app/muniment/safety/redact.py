@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlsplit
 MARK = "[redacted]"
 
 _SECRET_QUERY = frozenset(("access_token", "auth_token", "token", "api_key", "sig", "signature", "pat"))
-_TOKEN_NAMES = r"(?:access_|refresh_|id_|auth_|api_|session_)?token|api[_-]?key|apikey"
-_WORD_NAMES = r"password|passwd|passphrase|secret|client_secret|secret_key|secret_access_key|private_key"
+_TOKENS = r"(?:access_|refresh_|id_|auth_|api_|session_)?token|api[_-]?key|apikey"
+_WORDS = r"password|passwd|passphrase|secret|client_secret|secret_key|secret_access_key|private_key"
 
 _PEM = re.compile(
     r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END \1-----|\Z)", re.DOTALL
@@ -23,8 +23,8 @@ _PEM = re.compile(
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`]+")
 _URL_END = re.compile(r"[.,;:!?)\]}]+$")
 _JSON = re.compile(
-    rf'(\\?"(?:{_TOKEN_NAMES})\\?"\s*:\s*\\?")[A-Za-z0-9+/=_.~-]{{20,}}(\\?")'
-    rf'|(\\?"(?:{_WORD_NAMES})\\?"\s*:\s*\\?")[^"\\\s]{{4,}}(\\?")',
+    rf'(\\?"(?:{_TOKENS})\\?"\s*:\s*\\?")[A-Za-z0-9+/=_.~-]{{20,}}(\\?")'
+    rf'|(\\?"(?:{_WORDS})\\?"\s*:\s*\\?")[^"\\\s]{{4,}}(\\?")',
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(bearer\s+)[A-Za-z0-9+/=_.~-]{20,}", re.IGNORECASE)
@@ -33,7 +33,7 @@ _JWT = re.compile(
     r"\bey(?:J|A|(?=[\w-]*[A-Z])(?=[\w-]*\d))[A-Za-z0-9_-]{9,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})?"
 )
 _ASSIGNED = re.compile(
-    rf"\b((?:{_WORD_NAMES}|{_TOKEN_NAMES}|pwd)\s?=\s?[\"']?)(?!\[redacted\])[^\s\"'&;,<>]{{4,}}",
+    rf"\b((?:{_WORDS}|{_TOKENS}|pwd)\s?=\s?[\"']?)(?!\[redacted\])[^\s\"'&;,<>]{{4,}}",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
@@ -48,8 +48,8 @@ _NAMED = re.compile(
     r")"
 )
 _FIRST_LOOK = re.compile(
-    r"://|bearer|basic |ey[A-Za-z]|-----BEGIN|token|key|pass|secret|pwd|sk[-_]|[rp]k_|gh[pousr]_|github_|glpat|"
-    r"AKIA|ASIA|AGPA|AROA|AIDA|AIza|ya29|xox|npm_|pypi-|SG\.|hf_",
+    r"://|bearer|basic |ey[A-Za-z]|-----BEGIN|token|key|pass|secret|pwd|sk[-_]|[rp]k_|gh[pousr]_|github_|"
+    r"glpat|AKIA|ASIA|AGPA|AROA|AIDA|AIza|ya29|xox|npm_|pypi-|SG\.|hf_",
     re.IGNORECASE,
 )
 
@@ -90,7 +90,7 @@ def _walk(value: Any, clean: Callable[[str], str]) -> Any:
     return value
 
 
-_SECRET_KEY = re.compile(rf"(?:{_TOKEN_NAMES}|{_WORD_NAMES}|authorization)", re.IGNORECASE)
+_SECRET_KEY = re.compile(rf"(?:{_TOKENS}|{_WORDS}|authorization)", re.IGNORECASE)
 
 
 def _under(key: Any, value: Any, clean: Callable[[str], str]) -> Any:
@@ -118,6 +118,6 @@ def _carries_secret(url: str) -> bool:
         # What cannot be taken apart is judged by its looks.
         return "@" in url or any(f"{name}=" in url.lower() for name in _SECRET_QUERY)
     user, at, _ = parts.netloc.rpartition("@")
-    if at and ":" in user:
+    if at and (":" in user or len(user) >= 20):
         return True
     return any(name.lower() in _SECRET_QUERY and value for name, value in query)

@@ -260,6 +260,8 @@ def _short(text: str) -> str:
 def _marked_fault(error: Any) -> YamlFault:
     mark = error.problem_mark or error.context_mark
     problem = error.problem or "cannot be read"
+    if "nesting depth" in problem:
+        problem = "nested too deep"
     if error.context:
         problem = f"{error.context}, {problem}"
     begun = error.context_mark
@@ -271,15 +273,19 @@ def _marked_fault(error: Any) -> YamlFault:
 
 
 def _reader_fault(raw: bytes, error: Any) -> YamlFault:
-    """A reader error knows only an offset: bytes for libyaml."""
-    before = raw[: error.position]
-    line = before.count(b"\n") + 1
+    """A reader error knows only an offset in bytes: find line and column."""
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as undecodable:
+        return YamlFault("the text is not UTF-8", *_place(raw, undecodable.start))
+    problem = f"the character U+{_code(error.character):04X} must be written as an escape"
+    return YamlFault(problem, *_place(raw, error.position))
+
+
+def _place(raw: bytes, offset: int) -> Place:
+    before = raw[:offset]
     column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-    if "octet" in error.reason or "UTF-8" in error.reason or "codec" in str(error.encoding):
-        return YamlFault("the text is not UTF-8", line, column)
-    return YamlFault(
-        f"the character U+{_code(error.character):04X} must be written as an escape", line, column
-    )
+    return before.count(b"\n") + 1, column
 
 
 def _code(character: Any) -> int:
