@@ -6,38 +6,27 @@ app's front door with the time the input was made; only there a decision can beg
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import ClassVar
 
 from textual import constants, events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.scrollbar import ScrollBar
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from muniment.approval.gate import Gate, Kind, Licence, Standing, Verdict
 from muniment.approval.proposal import Decision, Proposal
-from muniment.safety.visible import reading_line
 from muniment.tui.front_door import FrontDoorApp, InputGuard, made_clock
 from muniment.tui.modals import approval_keys as keys
-from muniment.tui.modals.approval_choices import Choice, ChoiceRow, Offer
-from muniment.tui.modals.approval_document import NARROW, Document, View, build_document, size_of
+from muniment.tui.modals.approval_choices import Choice, Offer
+from muniment.tui.modals.approval_panel import TALL, ApprovalPanel
 from muniment.tui.modals.approval_reason import ReasonField
-from muniment.tui.widgets.arming_bar import ArmingBar, BarState
-from muniment.tui.widgets.exact_text import ExactText
+from muniment.tui.widgets.arming_bar import BarState
 
 LEAST_SIZE = (30, 10)
 """Columns and rows below which the dialog cannot be read, and therefore not be allowed."""
-ROOMY_SIZE = (36, 18)
-"""Columns and rows from which the whole standing line stays in sight."""
-TALL = 30
-"""Rows from which the dialog is only as high as it needs to be."""
-THREAD_FROM = 40_000
-"""Characters from which the text is prepared in a thread."""
 TICK_SECONDS = 0.04
 
 
@@ -65,120 +54,38 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         self._place = place
         self._interrupt = interrupt
         self._keep_paste = keep_paste
-        self._document: Document | None = None
-        self._view: View | None = None
+        self._panel = ApprovalPanel(proposal, id="dialog")
+        self._reason = self._panel.reason
         self._chosen: Choice | None = None
         self._pressed: tuple[Choice, Licence] | None = None
         self._judged: events.Event | None = None
-        self._layout: tuple[bool, bool] | None = None
         self._writing = False
         self._ended = False
         self._withdrawn = False
 
-    # -- what is shown ---------------------------------------------------------------------------------------
-
     def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield ExactText(id="text")
-            yield Static(id="place", markup=False)
-            yield Static(id="standing", markup=False)
-            yield ReasonField(id="reason")
-            yield ChoiceRow(id="choices")
-            yield ArmingBar(id="bar")
+        yield self._panel
 
-    async def on_mount(self) -> None:
-        self._text = self.query_one("#text", ExactText)
-        self._bar = self.query_one("#bar", ArmingBar)
-        self._choices = self.query_one("#choices", ChoiceRow)
-        self._reason = self.query_one("#reason", ReasonField)
-        self._dialog = self.query_one("#dialog", Vertical)
+    def on_mount(self) -> None:
         if isinstance(self.app, FrontDoorApp):
             self.app.watch_for(self)
         self.set_interval(TICK_SECONDS, self._tick)
-        self._retitle()
-        if size_of(self.proposal) < THREAD_FROM:
-            self._take_document(build_document(self.proposal))
-        else:
-            self.run_worker(self._prepare(), group="approval-document", exclusive=True)
+        self._panel.entitle(*self._place)
         self._sync()
-
-    async def _prepare(self) -> None:
-        self._take_document(await asyncio.to_thread(build_document, self.proposal))
-        # What was painted before said nothing about the text.
-        self.shaken()
-
-    def _take_document(self, document: Document) -> None:
-        self._document = document
-        self._view = document.views[0] if document.views else None
-        self._show_view()
-        self._sync()
-
-    def _show_view(self, top: int = 0) -> None:
-        cramped = self._cramped
-        proposal = self.proposal
-        standing = proposal.coverage if cramped else f"{proposal.coverage} {proposal.shown_later}"
-        self.query_one("#standing", Static).update(Content(reading_line(standing.strip())))
-        if self._document is not None:
-            lines = self._document.lines(self._view, self.size.width, with_later=cramped)
-            self._text.show(lines, top=top)
-
-    @property
-    def _cramped(self) -> bool:
-        """Whether there is no room for all of the standing line."""
-        return self.size.width < ROOMY_SIZE[0] or self.size.height < ROOMY_SIZE[1]
 
     def place_in_queue(self, place: tuple[int, int]) -> None:
         """Tell which of how many waiting proposals this one is."""
         if place != self._place:
             self._place = place
-            self._retitle()
-
-    def _retitle(self) -> None:
-        number, total = self._place
-        counted = f" · {number} of {total}" if total > 1 else ""
-        self._dialog.border_title = Content(f"{reading_line(self.proposal.title)}{counted}")
-
-    @on(ExactText.Moved)
-    def _tell_place(self) -> None:
-        first, last = self._text.visible_rows
-        total = self._text.row_count
-        hidden = self._document.hidden if self._document is not None else 0
-        width = self._text.size.width
-        telling = " shown as escapes" if width >= ROOMY_SIZE[0] * 2 else ""
-        warning = f" {hidden:,} hidden{telling} " if hidden else ""
-        if self._document is None:
-            words = "preparing the text …"
-        else:
-            lines = f"lines {first}–{last} of {total}"
-            more = f"▼ {total - last:,} more below" if last < total else "■ end"
-            words = f"── {lines} · {more} "
-            if len(words) + len(warning) > width:
-                words = f"{lines} ▼ " if last < total else f"{lines} "
-        content = Content(words)
-        if warning:
-            content += Content.styled(warning, "$foreground on $warning-muted bold")
-        self.query_one("#place", Static).update(content)
-        self._fit_height()
-
-    def _fit_height(self) -> None:
-        """On a tall screen, be as high as the proposal needs; else fill the screen."""
-        height = self.size.height
-        if height >= TALL and self._document is not None:
-            around = self._dialog.outer_size.height - self._text.size.height
-            height = min(height, max(self._text.row_count + around, TALL // 2))
-        self._dialog.styles.height = height
+            self._panel.entitle(*place)
 
     def on_resize(self, event: events.Resize) -> None:
         small = event.size.width < LEAST_SIZE[0] or event.size.height < LEAST_SIZE[1]
-        if small != self.has_class("-too-small"):
+        if small != self.too_small:
             self.set_class(small, "-too-small")
             self.shaken()
         self.set_class(event.size.height >= TALL, "-tall")
-        layout = (self._cramped, event.size.width < NARROW)
-        if layout != self._layout:
-            self._layout = layout
-            self._show_view(self._text.top_line())
-        self._fit_height()
+        self._panel.fit_height()
         self._sync()
 
     # -- state -----------------------------------------------------------------------------------------------
@@ -198,15 +105,13 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
 
     def _sync(self) -> None:
         """Draw what the gate says."""
-        state = self._bar_state()
-        self._bar.tell(state, self.gate.progress, too_small=self.too_small)
-        self._dialog.set_class(state is BarState.ARMED, "-armed")
-        self._dialog.set_class(state in (BarState.LOCKED, BarState.REASONED), "-locked")
-        self._dialog.set_class(self._writing, "-reason")
         if not self.gate.armed:
             self._chosen = Choice.DENY_SO if self._writing and self._chosen is Choice.DENY_SO else None
             self._pressed = None
-        self._choices.offer(self._offers(), self._chosen)
+        self._panel.set_class(self._writing, "-reason")
+        self._panel.tell(
+            self._bar_state(), self.gate.progress, self._offers(), self._chosen, too_small=self.too_small
+        )
 
     def _offers(self) -> list[Offer]:
         armed = self.gate.armed
@@ -226,8 +131,8 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             Offer(Choice.DENY, "d", ("Deny",), armed),
             Offer(Choice.REASON, "r", ("Deny with a reason", "Why"), armed and not self.too_small),
         ]
-        if self._document is not None and len(self._document.views) > 1:
-            view = self._next_view()
+        view = self._panel.other_view
+        if view is not None:
             offers.append(Offer(Choice.VIEW, "v", (f"View {view}", view[:4]), armed and not self.too_small))
         return offers
 
@@ -243,31 +148,25 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
 
     def shaken(self) -> None:
         self.gate.disarm()
-        if self.is_mounted and self._bar.is_mounted:
-            self._bar.forget()
+        if self._panel.bar.is_mounted:
+            self._panel.bar.forget()
             self._sync()
 
     def frame_displayed(self) -> None:
         if self._ended or not self.is_mounted:
             return
-        drawn = self._bar.drawn
+        drawn = self._panel.bar.drawn
         if drawn is BarState.DISARMED or (
             drawn is BarState.WRITING and self.gate.standing is Standing.HIDDEN
         ):
             self.gate.painted()
         armed = drawn not in (None, BarState.DISARMED) and self.gate.armed_painted()
-        seen = self._text.end_drawn and not self.too_small and self._document is not None
-        unlocked = seen and not self.gate.unlocked and self._view_unlocks()
+        unlocked = self._panel.end_drawn and not self.too_small and not self.gate.unlocked
         if unlocked:
             self.gate.end_painted()
         self.gate.look_painted()
         if armed or unlocked:
             self._sync()
-
-    def _view_unlocks(self) -> bool:
-        """Tell whether the end of this view is the end of what is to be approved."""
-        views = self._document.views if self._document is not None else ()
-        return self._view != "old" or len(views) == 1
 
     def admit(self, event: events.Event) -> bool:
         self._judged = event
@@ -339,7 +238,12 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         if verdict is Verdict.SWALLOWED or licence is None:
             self._pressed = None
             return False
-        choice = self._choices.enabled_at(event.screen_x, event.screen_y)
+        if self._reason.has_focus:
+            # The mouse, too, goes from the field to the choices first, and decides with the next click.
+            if isinstance(event, events.MouseUp) and widget is self._panel.choices:
+                self._reason_written()
+            return widget is self._reason
+        choice = self._panel.choices.enabled_at(event.screen_x, event.screen_y)
         if isinstance(event, events.MouseDown):
             self._pressed = None if choice is None else (choice, licence)
         else:
@@ -356,20 +260,9 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         self.log.warning(f"approval action {name!r} without an input")
 
     def _perform(self, action: str, licence: Licence | None, key: str) -> None:
-        text = self._text
         match action:
-            case "up":
-                text.scroll_relative(y=-1, animate=False)
-            case "down":
-                text.scroll_relative(y=1, animate=False)
-            case "page_up":
-                text.scroll_relative(y=-max(text.size.height - 1, 1), animate=False)
-            case "page_down":
-                text.scroll_relative(y=max(text.size.height - 1, 1), animate=False)
-            case "top":
-                text.scroll_to(y=0, animate=False)
-            case "bottom":
-                text.scroll_to(y=text.row_count, animate=False)
+            case _ if action in keys.SCROLLING:
+                self._panel.scroll_text(action)
             case "next" | "previous":
                 self._move(1 if action == "next" else -1)
                 self.gate.look_changed()
@@ -391,7 +284,8 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         if self._chosen in able:
             self._chosen = able[(able.index(self._chosen) + step) % len(able)]
         else:
-            self._chosen = able[0 if step > 0 else -1]
+            # The first move leads to the choice that changes nothing.
+            self._chosen = Choice.DENY if Choice.DENY in able else able[0]
 
     def _take(self, choice: Choice, licence: Licence | None) -> None:
         if licence is None or choice not in [offer.choice for offer in self._offers() if offer.enabled]:
@@ -404,19 +298,14 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             case Choice.REASON:
                 self._writing = True
                 self._reason.disabled = False
-                self._dialog.add_class("-reason")
+                self._panel.add_class("-reason")
                 self._reason.focus()
             case Choice.BACK:
                 self._leave_reason()
             case Choice.VIEW:
-                self._view = self._next_view()
-                self._show_view()
+                self._panel.show_other_view()
                 self.gate.look_changed()
         self._settle()
-
-    def _next_view(self) -> View:
-        views = self._document.views if self._document is not None else ()
-        return views[(views.index(self._view) + 1) % len(views)] if self._view in views else "new"
 
     def _leave_reason(self) -> None:
         """Go back to the choices; what is still being typed must not land on them, so all starts afresh."""

@@ -6,6 +6,7 @@ Lines come with their escapes already made (`safety.visible`); nothing here is e
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,6 +35,11 @@ TONES = (
 
 # The last guard behind `safety.visible`: no control code may reach the terminal from here.
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\ufffd")
+
+
+THREAD_FROM = 200_000
+"""Characters from which lines are laid out in a thread, so that the screen never stands still."""
+_LINE_COST = 20
 
 
 class ExactText(ScrollView, can_focus=False):
@@ -110,17 +116,19 @@ class ExactText(ScrollView, can_focus=False):
     def show(self, lines: Sequence[Line], *, top: int = 0) -> None:
         """Replace all lines and put line number `top` (from 0) uppermost."""
         self._lines = lines
+        self._rows = []
         self._laid_out_for = 0
         self.end_drawn = False
         self._lay_out(top)
 
-    def rows_at(self, width: int) -> int:
-        """Return how many rows the lines take at a width of the whole widget."""
-        return len(lay_out(self._lines, self._text_width(width)))
-
     def top_line(self) -> int:
         """Return the number of the uppermost visible line."""
         return self._rows[self.visible_rows[0] - 1].line if self._rows else 0
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the rows of these lines at this width are there."""
+        return bool(self._rows)
 
     def _text_width(self, width: int) -> int:
         return max(width - self.styles.scrollbar_size_vertical, 1)
@@ -130,9 +138,23 @@ class ExactText(ScrollView, can_focus=False):
         if self.size.width == 0 or width == self._laid_out_for:
             return
         self._laid_out_for = width
-        self._rows = lay_out(self._lines, width)
-        self.virtual_size = Size(width, len(self._rows))
-        self.scroll_to(0, row_of_line(self._rows, top), animate=False, immediate=True)
+        if sum(len(line.text) + _LINE_COST for line in self._lines) < THREAD_FROM:
+            self._take_rows(lay_out(self._lines, width), top)
+            return
+        self._rows = []
+        self.refresh()
+        self.run_worker(self._lay_out_aside(top, width), group="exact-text-layout", exclusive=True)
+
+    async def _lay_out_aside(self, top: int, width: int) -> None:
+        lines = self._lines
+        rows = await asyncio.to_thread(lay_out, lines, width)
+        if lines is self._lines and width == self._laid_out_for:
+            self._take_rows(rows, top)
+
+    def _take_rows(self, rows: list[Row], top: int) -> None:
+        self._rows = rows
+        self.virtual_size = Size(self._laid_out_for, len(rows))
+        self.scroll_to(0, row_of_line(rows, top), animate=False, immediate=True)
         self.refresh()
         self.post_message(self.Moved(self))
 
