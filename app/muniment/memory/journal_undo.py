@@ -42,6 +42,8 @@ class UndoPlan:
     digest_now: str | None
     undoes: str | None
     """The entry that is taken back; None where an earlier text is brought back instead."""
+    cut_off: tuple[str, ...] = ()
+    """Newer entries that were announced and never happened; noted as failed while the file proves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     places = {str(directory) for directory in directories}
     lines = journal.lines()
     by_id = {line.entry.id: line for line in lines}
+    cut_off: list[str] = []
     for line in lines:
         entry = line.entry
         if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
@@ -69,11 +72,14 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
             continue
         if session is not None and entry.origin.session != session:
             continue
-        if line.undone_by is not None and not _never_happened(by_id[line.undone_by]):
-            continue
+        if line.undone_by is not None:
+            if not _never_happened(by_id[line.undone_by]):
+                continue
+            cut_off.append(line.undone_by)
         if _never_happened(line):
+            cut_off.append(entry.id)
             continue
-        return _plan(entry, undoes=entry.id)
+        return _plan(entry, undoes=entry.id, cut_off=tuple(cut_off))
     raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
 
 
@@ -95,6 +101,8 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
         data = _read(plan.path)
         if (None if data is None else digest(data)) != plan.digest_now:
             raise CannotUndo(f"{plan.path} was changed after approval, nothing written.")
+        for passed in plan.cut_off:
+            journal.fail(passed)
         then = None if plan.text_then is None else bytes_of(plan.text_then)
         done = journal.begin(
             origin=origin,
@@ -126,7 +134,7 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
     return Undone(plan, done)
 
 
-def _plan(entry: Entry, *, undoes: str | None) -> UndoPlan:
+def _plan(entry: Entry, *, undoes: str | None, cut_off: tuple[str, ...] = ()) -> UndoPlan:
     path = Path(entry.path)
     data = _read(path)
     now = None if data is None else digest(data)
@@ -138,7 +146,7 @@ def _plan(entry: Entry, *, undoes: str | None) -> UndoPlan:
         )
     then = entry.text_before
     action = "delete" if then is None else "create" if data is None else "replace"
-    return UndoPlan(entry, path, action, None if data is None else text_of(data), then, now, undoes)
+    return UndoPlan(entry, path, action, None if data is None else text_of(data), then, now, undoes, cut_off)
 
 
 def _never_happened(line: Line) -> bool:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from muniment.memory.origin import utc_now
 from muniment.paths import Paths
-from muniment.settings import Settings
 
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.records.store import RecordStore
+    from muniment.settings import Settings
 
 
 class Surfaces:

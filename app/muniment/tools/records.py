@@ -137,7 +137,7 @@ class MemoryStore(Tool[StoreRequest]):
             if size > NEW_TEXT_MAX_BYTES:
                 raise InvalidArguments(
                     f"{self.name}: {name} has {size} bytes; at most {NEW_TEXT_MAX_BYTES} can "
-                    "be put before a person; store a longer text by hand with `muniment memory store --content -`."
+                    "be put before a person; store a longer one by hand: `muniment memory store --content -`."
                 )
 
 
@@ -403,6 +403,8 @@ class MemoryStats(Tool[StatsRequest]):
         return StatsRequest()
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
+        if not isinstance(proposal.plan, StatsRequest):
+            raise TypeError("statistics execute their own request only")
         stats = context.surfaces.records.stats()
         lines = [f"{stats.distinct} distinct records. The scope chain, lowest first:"]
         for each in stats.chain:

@@ -181,7 +181,7 @@ class RecordStore:
         if target.scope.kind == "project" and target.scope.directory.parent != chain.cwd:
             text = f"The scope directory {target.scope.directory} is an ancestor's, above {chain.cwd}."
             warnings.append(PlanWarning("ancestor", text, "scope"))
-        notes = ()
+        notes: tuple[str, ...] = ()
         if unreadable:
             notes = (f"Passed over{passed.removeprefix(';')}.",)
             warnings.append(PlanWarning("unreadable", notes[0], "identifier"))

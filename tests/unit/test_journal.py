@@ -1,0 +1,319 @@
+"""The journal: the text before each write, what can be taken back, and what a crash leaves."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from muniment.memory.journal import Journal, bytes_of, text_of
+from muniment.memory.journal_undo import CannotUndo, commit_undo, plan_undo
+from muniment.memory.origin import Origin
+from muniment.memory.records.plans import StoreRequest
+from muniment.memory.records.store import RecordStore
+from muniment.safety.errors import NotFound
+from muniment.safety.files import digest, write_atomic
+from support.records import AGENT, START, USER, Clock, World, delete, store
+
+
+def undo(records: RecordStore, **options: str) -> str:
+    plan = records.plan_undo(**options)
+    records.commit_undo(plan, USER)
+    return f"{plan.action} {plan.entry.item}"
+
+
+def content(records: RecordStore, record_id: str = "r") -> str | None:
+    try:
+        return records.get(record_id).record.content
+    except NotFound:
+        return None
+
+
+def test_each_write_keeps_who_what_where_and_the_text_before(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    path = store(records, "R", "one", id="r").path
+    first = path.read_bytes()
+    store(records, "R", "two", id="r")
+    second = path.read_bytes()
+    delete(records, "r")
+    entries = list(records.journal.entries())
+    assert [entry.action for entry in entries] == ["delete", "replace", "create"]
+    assert [entry.text_before for entry in entries] == [second.decode(), first.decode(), None]
+    assert [entry.digest_after for entry in entries] == [None, digest(second), digest(first)]
+    assert [entry.digest_before for entry in entries] == [digest(second), digest(first), None]
+    assert {(e.origin, e.surface, e.scope, e.item, e.path, e.time) for e in entries} == {
+        (AGENT, "record", "project", "r", str(path), START)
+    }
+    assert [line.settled for line in records.journal.lines()] == [True, True, True]
+
+
+def test_undo_takes_back_the_newest_write_and_twice_goes_two_back(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    store(records, "R", "one", id="r")
+    store(records, "R", "two", id="r")
+    delete(records, "r")
+    steps = [(undo(records), content(records)) for _ in range(3)]
+    assert steps == [("create r", "two"), ("replace r", "one"), ("delete r", None)]
+    with pytest.raises(NotFound, match="no write"):
+        records.plan_undo()
+
+
+def test_an_undo_brings_back_the_file_byte_for_byte(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "line one\n\u202e two", id="r", tags=("x",)).path
+    before = path.read_bytes()
+    delete(records, "r")
+    undo(records)
+    assert path.read_bytes() == before
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_write_after_an_undo_is_the_newest_again(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    store(records, "A", "a", id="a")
+    store(records, "B", "b", id="b")
+    assert undo(records) == "delete b"
+    store(records, "C", "c", id="c")
+    assert [undo(records), undo(records)] == ["delete c", "delete a"]
+
+
+def test_an_undo_never_overwrites_what_was_changed_since(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "one", id="r").path
+    store(records, "R", "two", id="r")
+    by_hand = path.read_bytes().replace(b"two", b"own")
+    path.write_bytes(by_hand)
+    with pytest.raises(CannotUndo, match="changed since"):
+        records.plan_undo()
+    assert path.read_bytes() == by_hand
+
+
+def test_an_undo_is_bound_to_the_state_it_was_shown_with(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "one", id="r").path
+    plan = records.plan_undo()
+    path.write_bytes(path.read_bytes().replace(b"one", b"own"))
+    with pytest.raises(CannotUndo, match="nothing written"):
+        records.commit_undo(plan, USER)
+    assert path.exists()
+
+
+def test_an_undo_reaches_this_chain_and_user_memory_only(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    here, there = world.store(world.directory("here")), world.store(world.directory("there"))
+    store(here, "Here", id="here")
+    profile = world.global_dir / "user" / "profile.md"
+    profile.parent.mkdir(parents=True)
+    entry = here.journal.begin(
+        origin=AGENT,
+        surface="user",
+        action="create",
+        scope="",
+        directory=profile.parent,
+        item="profile",
+        path=profile,
+        before=None,
+        digest_before=None,
+        digest_after=digest(b"text"),
+    )
+    write_atomic(profile, b"text")
+    here.journal.settle(entry.id)
+    store(there, "There", id="there")
+    assert undo(here) == "delete profile"
+    assert not profile.exists()
+    assert undo(here) == "delete here"
+    with pytest.raises(NotFound):
+        here.plan_undo()
+    assert undo(there) == "delete there"
+
+
+def test_a_session_takes_back_its_own_newest_write_only(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    for session in ("one", "two"):
+        origin = Origin("agent", surface="tool", session=session)
+        plan = records.plan_store(StoreRequest("T", "C", id=session), origin=origin)
+        records.commit(plan, origin)
+    assert undo(records, session="one") == "delete one"
+    with pytest.raises(NotFound):
+        records.plan_undo(session="one")
+    assert content(records, "two") == "C"
+
+
+def test_an_announced_write_that_never_happened_is_passed_over(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "one", id="r").path
+    now = path.read_bytes()
+    records.journal.begin(
+        origin=AGENT,
+        surface="record",
+        action="replace",
+        scope="project",
+        directory=path.parent.parent,
+        item="r",
+        path=path,
+        before=now,
+        digest_before=digest(now),
+        digest_after=digest(b"never written"),
+    )
+    assert undo(records) == "delete r"
+
+
+def test_a_write_whose_last_note_is_missing_is_taken_back_like_any_other(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "one", id="r")
+    [segment] = world.paths.journal.glob("*.jsonl")
+    lines = segment.read_bytes().splitlines(keepends=True)
+    assert b"settled" in lines[-1]
+    segment.write_bytes(b"".join(lines[:-1]))
+    assert undo(records) == "delete r"
+
+
+def test_an_undo_that_was_cut_off_can_be_done_again(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "one", id="r")
+    plan = records.plan_undo()
+    records.journal.begin(
+        origin=USER,
+        surface="record",
+        action="delete",
+        scope="project",
+        directory=Path(plan.entry.directory),
+        item="r",
+        path=plan.path,
+        before=b"x",
+        digest_before=plan.digest_now,
+        digest_after=None,
+        undoes=plan.entry.id,
+    )
+    assert undo(records) == "delete r"
+    assert content(records) is None
+
+
+def test_a_torn_last_line_costs_nothing_else(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "A", id="a")
+    [segment] = world.paths.journal.glob("*.jsonl")
+    with segment.open("ab") as stream:
+        stream.write(b'{"entry":{"id":"torn')
+    store(records, "B", id="b")
+    assert [entry.item for entry in records.journal.entries()] == ["b", "a"]
+    assert [undo(records), undo(records)] == ["delete b", "delete a"]
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "[]", "null", "1", '{"entry":{}}', '{"entry":{"id":1}}', "[" * 5000, "\udcff"]
+)
+def test_a_line_that_is_no_entry_is_passed_over(line: str, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "A", id="a")
+    [segment] = world.paths.journal.glob("*.jsonl")
+    segment.write_bytes(line.encode("utf-8", "surrogateescape") + b"\n" + segment.read_bytes())
+    assert [entry.item for entry in records.journal.entries()] == ["a"]
+
+
+def test_the_newest_write_stays_the_newest_where_the_clock_went_back_a_month(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "A", id="a")
+    world.clock.move(days=40)
+    store(records, "B", id="b")
+    world.clock.now -= timedelta(days=45)
+    store(records, "C", id="c")
+    assert [entry.item for entry in records.journal.entries()] == ["c", "b", "a"]
+
+
+def test_history_lists_the_writes_of_one_record_and_restore_brings_an_earlier_text_back(
+    tmp_path: Path,
+) -> None:
+    records = World(tmp_path).store()
+    for text in ("one", "two", "three"):
+        store(records, "R", text, id="r")
+    store(records, "S", "other", id="s")
+    lines = records.history("r")
+    assert [line.entry.action for line in lines] == ["replace", "replace", "create"]
+    plan = records.plan_restore(lines[1].entry.id)
+    assert plan.action == "replace"
+    records.commit_undo(plan, USER)
+    assert content(records) == "one"
+    assert undo(records) == "replace r"
+    assert content(records) == "three"
+
+
+def test_restoring_what_never_was_says_so(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    store(records, "R", "one", id="r")
+    [line] = records.history("r")
+    with pytest.raises(NotFound, match="created it"):
+        records.plan_restore(line.entry.id)
+    with pytest.raises(NotFound, match="no entry"):
+        records.plan_restore("nothing\n")
+
+
+def test_purging_removes_the_earlier_texts_of_one_item_from_the_disk(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "confidential", id="r")
+    delete(records, "r")
+    store(records, "S", "kept", id="s")
+    delete(records, "s")
+    assert records.journal.purge(lambda entry: entry.item == "r") == 1
+    text = b"".join(path.read_bytes() for path in world.paths.journal.glob("*.jsonl"))
+    assert b"confidential" not in text
+    assert b"kept" in text
+    assert [line.entry.action for line in records.history("r")] == ["delete", "create"]
+    assert undo(records) == "create s"
+    assert undo(records) == "delete s"
+    with pytest.raises(CannotUndo, match="purged"):
+        records.plan_undo()
+
+
+def test_bytes_that_are_no_utf_8_survive_the_journal(tmp_path: Path) -> None:
+    data = b"caf\xe9 \x00 \xf0\x9f\x98\x80"
+    journal = Journal(tmp_path / "journal", clock=Clock())
+    path = tmp_path / "notes.md"
+    path.write_bytes(data)
+    entry = journal.begin(
+        origin=USER,
+        surface="notes",
+        action="replace",
+        scope="project",
+        directory=tmp_path,
+        item="notes",
+        path=path,
+        before=data,
+        digest_before=digest(data),
+        digest_after=digest(b"new"),
+    )
+    path.write_bytes(b"new")
+    journal.settle(entry.id)
+    commit_undo(journal, plan_undo(journal, [tmp_path]), USER)
+    assert path.read_bytes() == data
+    assert bytes_of(text_of(data)) == data
+
+
+def test_a_directory_swapped_for_a_link_is_not_written_through_by_an_undo(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    path = store(records, "R", "one", id="r").path
+    plan = records.plan_undo()
+    moved = path.parent.rename(tmp_path / "moved")
+    path.parent.symlink_to(moved)
+    with pytest.raises(CannotUndo):
+        records.commit_undo(plan, USER)
+    assert (moved / "r.yaml").exists()
+
+
+def test_every_line_of_the_journal_is_json_with_the_decision(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    store(world.store(), "R", "one", id="r")
+    [segment] = world.paths.journal.glob("*.jsonl")
+    first, last = [json.loads(line) for line in segment.read_text().splitlines()]
+    assert first["entry"]["origin"]["decided_by"] == "user"
+    assert last == {"settled": first["entry"]["id"]}
