@@ -99,7 +99,8 @@ def clean_base_url(text: str) -> str:
         raise _fault(f"model.base_url {shown} is no http or https address.")
     if "@" in parts.netloc:
         raise _fault(
-            "model.base_url holds a user name or password; put the key into the variable of model.api_key_env."
+            "model.base_url holds a user name or password; put a key into the variable that "
+            "model.api_key_env names."
         )
     if parts.query or parts.fragment:
         raise _fault(f"model.base_url {shown} ends in ? or #; write the address up to /v1 only.")
@@ -108,7 +109,8 @@ def clean_base_url(text: str) -> str:
         if path.endswith(ending):
             wanted = urlunsplit((parts.scheme, parts.netloc, path.removesuffix(ending), "", ""))
             raise _fault(
-                f"model.base_url {shown} names the call itself, so {shown}{ending} would be called; write {wanted}."
+                f"model.base_url {shown} names the call itself, so that {shown}{ending} would be called; "
+                f"write {wanted}."
             )
     return urlunsplit((parts.scheme.lower(), parts.netloc, path, "", ""))
 

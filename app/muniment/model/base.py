@@ -9,7 +9,10 @@ from typing import Any, Literal, Protocol
 from muniment.safety.errors import MunimentError
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal", "broken"]
-"""Why a reply ended. `length` was cut by a limit and `broken` by a stream that ended early: neither may execute a call."""
+"""Why a reply ended. `length` was cut by a limit and `broken` by a stream that ended early: no call of either may run.
+
+`length` still carries its calls, each with a fault, so that the history can say that they were not executed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ ModelEvent = TextPiece | RetryNotice | Finished
 class ModelError(MunimentError):
     """The model could not be asked; the sentence names setting and URL and never holds the key.
 
-    `kind` is one of: `settings`, `connection`, `timeout`, `auth`, `not_found`, `bad_request`, `rate_limit`, `server`, `protocol`.
+    `kind` is one of: `settings`, `connection`, `timeout`, `auth`, `not_found`, `bad_request`, `rate_limit`,
+    `server`, `protocol`.
     """
 
     def __init__(

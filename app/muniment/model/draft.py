@@ -93,7 +93,7 @@ class Draft:
             raise ReplyTooLarge
 
     def finished(self) -> Finished:
-        """Return the reply as it ended; calls are complete, or carry the fault that keeps them from running."""
+        """Return the reply as it ended; a call is complete, or carries the fault that keeps it from running."""
         finish = self.finish
         if finish is None or self.damaged:
             return self.broken("it ended before the server said that it was complete")
@@ -111,7 +111,8 @@ class Draft:
 
     def broken(self, why: str) -> Finished:
         """Return what there is of a reply that has no proper end; none of its calls may run."""
-        note = f"The reply broke off ({why.rstrip('.')}); what had arrived is kept and no tool call of it was run."
+        what = "what had arrived is kept and no tool call of it was run"
+        note = f"The reply broke off ({why.rstrip('.')}); {what}."
         return Finished(self.text, (), "broken", self.usage, note)
 
     def _keep(self, piece: str) -> str:

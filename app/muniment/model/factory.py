@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def build_model(settings: Settings, environ: Mapping[str, str], *, scripted: Model | None = None) -> Model:
     """Return the model that the settings name; `scripted` stands in for whatever they say.
 
-    Nothing is sent and no client library is loaded. Raise `ModelError` of kind `settings` where a name, address
-    or key is missing or unusable; the sentence names the setting or variable, never the key.
+    Nothing is sent and no client library is loaded. Raise `ModelError` of kind `settings` where a name, an
+    address or a key is missing or unusable; the sentence names the setting or variable, never the key.
     """
     if scripted is not None:
         return scripted

@@ -37,7 +37,7 @@ def redact(text: str, key: str | None) -> str:
 
 
 def excerpt(body: str | bytes | Mapping[str, Any] | None, key: str | None) -> str:
-    """Return the server's own words from a body of any kind, on one short line; empty where there are none."""
+    """Return the server's own words from any body, on one short line; empty where there are none."""
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     if isinstance(text, str):
         try:

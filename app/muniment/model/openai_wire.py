@@ -27,7 +27,17 @@ GRACE_SECONDS = 2.0
 CONNECT_SECONDS = 15.0
 DONE = "[DONE]"
 _SENT_HEADERS = frozenset(
-    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
+    {
+        "host",
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "user-agent",
+        # Without its own mark on the request the library parses the stream itself.
+        "x-stainless-raw-response",
+    }
 )
 _JSON_MAX_BYTES = 16 * 1024 * 1024
 
@@ -181,8 +191,8 @@ class OpenAIModel(ABC):
             if isinstance(value, dict):
                 if event.name and "type" not in value:
                     value["type"] = event.name
-                error = value.get("error")
-                if error and not isinstance(value.get("response"), dict):
+                error = _error_in(value)
+                if error is not None and reader.draft.finish is None:
                     raise event_fault(error, self.endpoint)
                 yield value
             elif line.lstrip()[:1] in ("{", "[", '"') and reader.draft.finish is None:
@@ -272,6 +282,15 @@ def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
     # Loaded here, in the thread, and not at the first request.
     _ = client.responses if endpoint.wire == "responses" else client.chat.completions
     return client
+
+
+def _error_in(event: dict[str, Any]) -> Any:
+    """Return the error that an event reports, in whichever of its places a server puts it, or None."""
+    kind, error, response = event.get("type"), event.get("error"), event.get("response")
+    if kind == "response.failed" or (kind == "error" and not error):
+        inner = response.get("error") if isinstance(response, dict) else None
+        return inner or (event if kind == "error" else "the answer failed")
+    return error or None
 
 
 def _parse(text: str) -> Any:
