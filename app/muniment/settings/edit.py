@@ -69,11 +69,13 @@ def _replaced(text: str, key: tuple[int, int], span: Span, new: str) -> str:
 
 
 def _last_line(lines: list[str], span: Span) -> int:
-    """Return how many lines there are up to the end of a value that stands on lines of its own."""
-    last = span.end_line - 1 if span.end_column == 1 else span.end_line
-    last = min(last, len(lines))
-    while last > span.line and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+    """Return how many lines there are up to the end of a value; its mark may stand before the next key."""
+    last = min(span.end_line, len(lines))
+    if last == span.end_line and not lines[last - 1][: span.end_column - 1].strip():
         last -= 1
+    if span.style == "indented":
+        while last > span.line and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+            last -= 1
     return last
 
 
