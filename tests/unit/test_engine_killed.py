@@ -1,0 +1,34 @@
+"""Kill -9 at every touch of the disk in a turn: the next start is usable and says what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support import kill_loop
+
+
+def test_whatever_the_moment_the_next_start_goes_on(tmp_path: Path) -> None:
+    """The program that is run checks each start itself; here is what all of them have to show together."""
+    done = subprocess.run(
+        [sys.executable, kill_loop.__file__, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(runs) > 40
+    assert [each["finished"] for each in runs] == [False] * (len(runs) - 1) + [True]
+    opened = [each for each in runs if each["session"]]
+    for each in opened:
+        started, ended = "tool_start" in each["kinds"], "tool_result" in each["kinds"]
+        assert each["unknown"] == (["memory_store"] if started and not ended else [])
+        assert each["told"] == (0 if each["finished"] else 1)
+    stages = {tuple(each["kinds"]) for each in opened}
+    assert len(stages) == 7, "every record of the turn was once the last one on disk"
