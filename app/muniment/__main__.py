@@ -1,4 +1,4 @@
-"""The console entry: answers `--version` before anything heavy is imported, then hands over to the commands."""
+"""The console entry: `--version` is answered before anything heavy is imported; the rest are commands."""
 
 from __future__ import annotations
 

@@ -1,0 +1,104 @@
+"""The command line: finds the command, loads only what it needs, and turns failures into one sentence."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from muniment.cli.shell import FAILED, INTERRUPTED, OK, USAGE, Parser, Shell, UsageError
+from muniment.safety.errors import InvalidInput, MunimentError
+from muniment.safety.visible import reading_line
+
+COMMANDS = {
+    "run": ("muniment.cli.run", "open a session on the screen, or run one in a pipe with --prompt"),
+    "recipe": ("muniment.cli.recipe", "check, list and read recipes"),
+    "memory": ("muniment.cli.memory", "list, search, write and undo records"),
+    "context": ("muniment.cli.context", "show what the next request would carry"),
+    "tool": ("muniment.cli.tool", "call one tool as the model would"),
+    "session": ("muniment.cli.session", "list, show, export and delete sessions"),
+    "config": ("muniment.cli.config", "show the settings and where they come from"),
+    "doctor": ("muniment.cli.doctor", "look for what is wrong here"),
+    "isolation": ("muniment.cli.doctor", "say what confines the tools here"),
+}
+_EPILOG = """\
+Without a command the screen opens with a choice of recipes. --json prints one JSON object for programs.
+Exit codes: 0 done, 1 failed, not found or denied, 2 usage or invalid input, 130 interrupted."""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command and return its exit code; every failure is one sentence on stderr."""
+    _utf8()
+    try:
+        code = _dispatch(list(argv))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away, which is its right; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except InvalidInput as error:
+        return _fail(error.sentence, USAGE)
+    except MunimentError as error:
+        return _fail(error.sentence, FAILED)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{place}{error.strerror or error}.", FAILED)
+    return code
+
+
+def _dispatch(argv: list[str]) -> int:
+    if argv and argv[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_help())
+        return OK
+    name = argv[0] if argv and not argv[0].startswith("-") else None
+    if name is None:
+        # Options without a command belong to `run`; no option at all opens the choice of recipes.
+        name, rest, pick = "run", argv, not argv
+    else:
+        rest, pick = argv[1:], False
+    if name not in COMMANDS:
+        from muniment.safety.schema import nearest
+
+        near = nearest(name, COMMANDS)
+        hint = f"did you mean {near}?" if near else "see: muniment --help."
+        raise UsageError(f"there is no command {name!r}; {hint}")
+    module_name, summary = COMMANDS[name]
+    module = import_module(module_name)
+    parser = Parser(
+        prog=f"muniment {name}", description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    arguments = parser.parse_args(rest)
+    arguments.pick = pick
+    code: int = arguments.action(arguments, Shell())
+    return code
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    lines = [f"  {name:<{width}}{summary}" for name, (_, summary) in COMMANDS.items()]
+    return (
+        "usage: muniment [--version] [COMMAND] [OPTIONS]\n\n"
+        "A terminal agent that writes nothing to memory that you have not read and approved.\n\ncommands:\n"
+        + "\n".join(lines)
+        + f"\n\nmuniment COMMAND --help tells more of one.\n{_EPILOG}\n"
+    )
+
+
+def _fail(sentence: str, code: int) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"muniment: {reading_line(sentence)}\n")
+    return code
+
+
+def _utf8() -> None:
+    """Speak UTF-8 whatever the locale says: JSON is UTF-8, and memory holds every script."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                encoding="utf-8", errors="backslashreplace" if stream is not sys.stdin else "replace"
+            )

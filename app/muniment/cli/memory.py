@@ -1,0 +1,93 @@
+"""`muniment memory`: the records of this directory's scope chain, by hand."""
+
+from __future__ import annotations
+
+import argparse
+
+from muniment.cli import memory_read, memory_write
+
+_SCOPES = ("project", "global")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    commands = parser.add_subparsers(
+        required=True, metavar="list|show|search|store|edit|delete|stats|history|undo|restore|purge"
+    )
+
+    def command(name: str, text: str, action: object) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        made.add_argument("--json", action="store_true", help="one JSON object")
+        made.set_defaults(action=action)
+        return made
+
+    def scope(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--scope", choices=_SCOPES, help="only this scope")
+
+    made = command("list", "list the records that count", memory_read.list_records)
+    scope(made)
+    made.add_argument("--category", help="only this category")
+    made.add_argument("--tag", help="only with this tag")
+    made.add_argument("--limit", type=_positive, help="at most so many")
+    made.add_argument("--all", action="store_true", help="overridden and expired copies too")
+
+    made = command("show", "show one record whole", memory_read.show)
+    made.add_argument("id", metavar="ID")
+    scope(made)
+
+    made = command("search", "search records, best first", memory_read.search)
+    made.add_argument("query", metavar="QUERY", nargs="+")
+    scope(made)
+    made.add_argument("--limit", type=_positive, default=10, help="at most so many (default 10)")
+    made.add_argument("--all", action="store_true", help="overridden and expired copies too")
+
+    made = command("stats", "count the scope chain", memory_read.stats)
+
+    made = command("store", "write a record by hand", memory_write.store)
+    made.add_argument("--title", required=True)
+    made.add_argument("--content", required=True, help="the text; - reads standard input")
+    made.add_argument("--id", help="replace the record of this id, or name a new one")
+    made.add_argument("--category")
+    made.add_argument("--tag", action="append", metavar="TAG", help="may be given several times")
+    made.add_argument("--scope", choices=_SCOPES, help="where to write (default: the deepest project)")
+    made.add_argument("--expires-at", metavar="TIME", help="RFC 3339 time, or a date whose end is meant")
+    made.add_argument("--clear", action="append", metavar="FIELD", help="tags, category or expires_at")
+
+    made = command("edit", "change a record with options, or in $EDITOR without any", memory_write.edit)
+    made.add_argument("id", metavar="ID")
+    made.add_argument("--scope", choices=_SCOPES, help="the copy in this scope")
+    made.add_argument("--title")
+    made.add_argument("--content", help="the text; - reads standard input")
+    made.add_argument("--category")
+    made.add_argument("--tag", action="append", metavar="TAG", help="may be given several times")
+    made.add_argument("--expires-at", metavar="TIME")
+    made.add_argument("--clear", action="append", metavar="FIELD")
+
+    made = command("delete", "delete one copy of a record", memory_write.delete)
+    made.add_argument("id", metavar="ID")
+    made.add_argument("--scope", choices=_SCOPES, help="the copy in this scope (default: the deepest)")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+    made = command("history", "list the journalled writes of a record", memory_read.history)
+    made.add_argument("id", metavar="ID")
+
+    made = command("undo", "take back the newest write that is not undone", memory_write.undo)
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+    made = command("restore", "bring back the text from before a journalled write", memory_write.restore)
+    made.add_argument("entry", metavar="ENTRY", help="the entry's id, or ID@ENTRY; see history")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+    made = command("purge", "take a record's text out of file and journal", memory_write.purge)
+    made.add_argument("id", metavar="ID")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number

@@ -1,0 +1,122 @@
+"""The record commands that only read."""
+
+from __future__ import annotations
+
+import argparse
+
+from muniment.cli.shell import OK, Shell
+from muniment.memory.records import shapes
+
+
+def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
+    """List records, deepest scope first."""
+    snapshot = shell.surfaces.records.snapshot(all=arguments.all)
+    selection = shapes.select(
+        snapshot,
+        scope=arguments.scope,
+        category=arguments.category,
+        tag=arguments.tag,
+        limit=arguments.limit,
+    )
+    if arguments.json:
+        shell.json(shapes.list_shape(selection))
+        return OK
+    for entry in selection.entries:
+        meta = entry.meta
+        mark = "" if entry.effective else "  (expired)" if entry.expired else "  (overridden)"
+        shell.out(f"{meta.id:<32} {meta.scope.label:<8} {meta.category:<12} {_one(meta.title)}{mark}")
+    if selection.total > len(selection.entries):
+        shell.note(f"{selection.total - len(selection.entries)} more; raise --limit to see them.")
+    if not selection.entries:
+        shell.note("no records here; write one with: muniment memory store --title … --content …")
+    for skipped in selection.skipped:
+        shell.note(f"skipped {skipped.path}: {skipped.reason}")
+    return OK
+
+
+def show(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Show one record in its exact form."""
+    found = shell.surfaces.records.get(arguments.id, arguments.scope)
+    if arguments.json:
+        shell.json(shapes.show_shape(found))
+        return OK
+    from muniment.memory.records.record import as_dict
+    from muniment.safety.visible import exact_block, exact_line
+
+    for name, value in as_dict(found.record).items():
+        if name == "content" or value is None:
+            continue
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        shell.out(f"{name}: {exact_line(text).text}")
+    shell.out(f"scope: {found.scope.label}, {found.scope.directory}")
+    for other in found.overrides:
+        shell.out(f"overrides: {other.label}, {other.directory}")
+    shell.out("content:")
+    for line in exact_block(found.record.content).text.split("\n"):
+        shell.out(f"  {line}")
+    return OK
+
+
+def search(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Search, best first, and say how many records were searched."""
+    result = shell.surfaces.records.search(
+        " ".join(arguments.query),
+        scope=arguments.scope,
+        limit=arguments.limit,
+        include_overridden=arguments.all,
+    )
+    if arguments.json:
+        shell.json(shapes.search_shape(result))
+        return OK
+    for hit in result.hits:
+        mark = "" if hit.effective else "  (not in effect)"
+        shell.out(f"{hit.meta.id}  {hit.meta.scope.label}  {_one(hit.meta.title)}{mark}")
+        shell.out(f"    {_one(hit.snippet)}")
+    more = "; there are more, raise --limit" if result.truncated else ""
+    shell.note(f"{len(result.hits)} of {result.searched} records{more}.")
+    if result.notice:
+        shell.note(result.notice)
+    return OK
+
+
+def stats(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Count each scope of the chain and name what is left out."""
+    counted = shell.surfaces.records.stats()
+    if arguments.json:
+        shell.json(shapes.stats_shape(counted))
+        return OK
+    for each in counted.chain:
+        skipped = f", {each.skipped} skipped" if each.skipped else ""
+        shell.out(f"{each.scope.label:<8} {each.records:>6} records{skipped}  {each.scope.directory}")
+        for warning in each.scope.warnings:
+            shell.note(warning)
+    for excluded in counted.excluded:
+        shell.out(f"excluded {excluded.directory}: {excluded.reason}")
+    shell.out(f"{counted.distinct} distinct")
+    return OK
+
+
+def history(arguments: argparse.Namespace, shell: Shell) -> int:
+    """List the journalled writes of one record, newest first."""
+    lines = shell.surfaces.records.history(arguments.id)
+    if arguments.json:
+        shell.json(shapes.history_shape(lines))
+        return OK
+    from muniment.memory.records.times import format_time
+
+    for line in lines:
+        entry = line.entry
+        state = " (failed)" if line.failed else f" (undone by {line.undone_by})" if line.undone_by else ""
+        who = entry.origin.actor + (f", {entry.origin.decided_by}" if entry.origin.decided_by else "")
+        shell.out(
+            f"{entry.id}  {format_time(entry.time)}  {entry.action:<8} {entry.scope:<8} by {who}{state}"
+        )
+    if not lines:
+        shell.note(f"the journal knows no write of {arguments.id} here.")
+    return OK
+
+
+def _one(text: str) -> str:
+    from muniment.safety.visible import reading_line
+
+    return reading_line(text)

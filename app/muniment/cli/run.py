@@ -1,0 +1,209 @@
+"""`muniment run`: a session on the screen, or with --prompt one turn in a pipe."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from muniment.approval.policy import Mode
+from muniment.cli.shell import FAILED, INTERRUPTED, OK, Shell, UsageError
+
+if TYPE_CHECKING:
+    from muniment.approval.proposal import Approver
+    from muniment.session.engine import Engine
+    from muniment.session.events import Event, TurnEnded
+    from muniment.session.start import StartOptions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--new", action="store_true", help="start a new session (the default)")
+    which.add_argument("--resume", metavar="ID", help="go on with an earlier session: its full id")
+    parser.add_argument("--file", metavar="RECIPE", help="a recipe's name or path (default: assistant)")
+    parser.add_argument("--param", action="append", metavar="K=V", default=[], help="a recipe parameter")
+    parser.add_argument(
+        "--mode", choices=[str(mode) for mode in Mode], default="manual", help="what runs unasked"
+    )
+    parser.add_argument("--prompt", metavar="TEXT", help="run without a screen; - reads standard input")
+    parser.add_argument("--json", action="store_true", help="with --prompt: events, one JSON object a line")
+    parser.add_argument(
+        "--approve", choices=("ask", "none"), default="ask", help="none denies without asking"
+    )
+    parser.add_argument("--no-trace", action="store_true", help="keep no trace of requests and replies")
+    add_model_arguments(parser)
+    parser.set_defaults(action=run)
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that choose a model over the settings."""
+    parser.add_argument("--provider", choices=("rehearsal", "openai"), help="who answers")
+    parser.add_argument("--model", metavar="NAME", help="the model's name")
+    parser.add_argument("--base-url", metavar="URL", help="the server's base URL, such as …/v1")
+
+
+def start_options(arguments: argparse.Namespace, *, headless: bool, preview: bool = False) -> StartOptions:
+    """Return what the options say about the session."""
+    from muniment.session.recipe import parse_params
+    from muniment.session.start import StartOptions
+
+    return StartOptions(
+        recipe=arguments.file,
+        params=parse_params(arguments.param),
+        resume_id=getattr(arguments, "resume", None),
+        mode=Mode(getattr(arguments, "mode", "manual")),
+        provider=arguments.provider,
+        model=arguments.model,
+        base_url=arguments.base_url,
+        trace=not getattr(arguments, "no_trace", True),
+        approve=getattr(arguments, "approve", "ask"),
+        headless=headless,
+        preview=preview,
+    )
+
+
+def opened(
+    arguments: argparse.Namespace,
+    shell: Shell,
+    *,
+    headless: bool,
+    preview: bool = False,
+    approver: Approver | None = None,
+) -> Engine:
+    """Open the session; a recipe's own endpoint is asked about on the terminal, default no."""
+    from muniment.session.endpoint import EndpointUndecided, allow_endpoint
+    from muniment.session.start import DirectoryGone, open_session
+
+    options = start_options(arguments, headless=headless, preview=preview)
+    while True:
+        try:
+            return open_session(
+                options, shell.paths, shell.cwd, shell.environ, approver, settings=shell.settings
+            )
+        except EndpointUndecided as undecided:
+            if not shell.has_terminal:
+                raise
+            shell.confirm(undecided.question.text)
+            allow_endpoint(shell.paths, undecided.question)
+        except DirectoryGone as gone:
+            if not shell.has_terminal:
+                raise
+            shell.confirm(f"{gone.sentence} Go on here?")
+            options = replace(options, continue_here=True)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Open the screen, or run one turn where a prompt is given."""
+    if arguments.prompt is None:
+        if arguments.json:
+            raise UsageError("--json needs --prompt: the screen prints no events.")
+        return _screen(arguments, shell)
+    prompt = shell.text_or_stdin(arguments.prompt, "--prompt") or ""
+    return asyncio.run(_headless(arguments, shell, prompt))
+
+
+def _screen(arguments: argparse.Namespace, shell: Shell) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or shell.environ.get("TERM", "") in ("", "dumb"):
+        raise UsageError("The screen needs a terminal; in a pipe use: muniment run --prompt TEXT.")
+    from muniment.tui.boot import Boot
+    from muniment.tui.run import run_tui
+
+    options = start_options(arguments, headless=False)
+    return run_tui(Boot(shell.paths, shell.cwd, shell.environ, shell.settings, options, pick=arguments.pick))
+
+
+async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) -> int:
+    from muniment.cli.asking import terminal_approver
+
+    engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
+    printer: _Printer = _JsonPrinter(shell, engine.id) if arguments.json else _TextPrinter(shell)
+    interrupted = False
+
+    def interrupt() -> None:
+        nonlocal interrupted
+        interrupted = True
+        engine.interrupt()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    try:
+        for event in engine.opening:
+            printer(event)
+        ended: TurnEnded = await engine.turn(_message(engine, prompt), printer)
+        printer.end()
+    finally:
+        await engine.close()
+    if interrupted or ended.status == "cancelled":
+        return INTERRUPTED
+    return OK if ended.status == "completed" else FAILED
+
+
+def _message(engine: Engine, prompt: str) -> str:
+    """The recipe's own first message stands before the prompt, as it would on the screen."""
+    return f"{engine.first_prompt}\n\n{prompt}" if engine.first_prompt else prompt
+
+
+class _Printer(Protocol):
+    def __call__(self, event: Event) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class _JsonPrinter:
+    def __init__(self, shell: Shell, session: str) -> None:
+        self._shell = shell
+        self._session = session
+
+    def __call__(self, event: Event) -> None:
+        from muniment.session.wire import event_as_dict
+
+        fields = event_as_dict(event, self._session)
+        if fields is not None:
+            self._shell.json(fields)
+            sys.stdout.flush()
+
+    def end(self) -> None:
+        sys.stdout.flush()
+
+
+class _TextPrinter:
+    """The reply on stdout as it comes; everything else on stderr."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._open = False
+
+    def __call__(self, event: Event) -> None:
+        from muniment.safety.visible import reading
+        from muniment.session import events as ev
+
+        match event:
+            case ev.TextDelta(delta):
+                sys.stdout.write(reading(delta))
+                sys.stdout.flush()
+                self._open = True
+            case ev.ReplyEnded():
+                self.end()
+            case ev.ToolFinished(_, tool, status, _, text):
+                self._shell.note(f"{tool}: {status}" + ("" if status == "completed" else f"; {text}"))
+            case ev.ProposalMade(proposal, True):
+                from muniment.cli.asking import proposal_lines
+
+                for line in proposal_lines(proposal):
+                    sys.stderr.write(line + "\n")
+            case ev.Notice(text) | ev.ErrorRaised(text):
+                self.end()
+                self._shell.note(text)
+            case _:
+                return
+
+    def end(self) -> None:
+        if self._open:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._open = False

@@ -1,0 +1,108 @@
+"""`muniment session`: the conversations on disk."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from muniment.cli.shell import OK, Shell
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    commands = parser.add_subparsers(required=True, metavar="list|show|export|delete")
+
+    command = commands.add_parser("list", help="list sessions, newest first")
+    command.add_argument("--limit", type=int, help="at most so many")
+    command.add_argument("--all", action="store_true", help="those of other directories too")
+    command.add_argument("--json", action="store_true", help="one JSON object")
+    command.set_defaults(action=list_all)
+
+    command = commands.add_parser("show", help="show one session's conversation")
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--json", action="store_true", help="one JSON object with every record")
+    command.set_defaults(action=show)
+
+    command = commands.add_parser("export", help="write a session out, secrets hidden")
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    command.add_argument("--json", action="store_true", help="the same as --format json")
+    command.set_defaults(action=export)
+
+    command = commands.add_parser("delete", help="delete a session's log and trace")
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_argument("--json", action="store_true", help="one JSON object")
+    command.set_defaults(action=delete)
+
+
+def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
+    """List sessions with title, project and age."""
+    from muniment.session.listing import list_sessions
+
+    sessions = list_sessions(shell.paths)
+    if arguments.limit is not None:
+        sessions = sessions[: max(0, arguments.limit)]
+    if arguments.json:
+        shell.json({"sessions": [each.as_dict() for each in sessions]})
+        return OK
+    for each in sessions:
+        fields = each.as_dict()
+        state = "live  " if each.live else "damaged" if each.problem else "      "
+        shell.out(
+            f"{each.id}  {fields['updated']}  {state} "
+            f"{_one(each.title or '(no message yet)')}  {_one(each.cwd)}"
+        )
+    if not sessions:
+        shell.note("no sessions yet; open one with: muniment")
+    return OK
+
+
+def show(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Print a conversation for reading."""
+    from muniment.session.export import as_json, as_markdown, read_log
+
+    records = read_log(shell.paths, arguments.id)
+    if arguments.json:
+        import json
+
+        shell.json({"id": arguments.id, **json.loads(as_json(records))})
+    else:
+        shell.out(as_markdown(records))
+    return OK
+
+
+def export(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Print the whole session as Markdown or JSON, secrets hidden."""
+    from muniment.session.export import as_json, as_markdown, read_log
+
+    records = read_log(shell.paths, arguments.id)
+    as_data = arguments.json or arguments.format == "json"
+    text = as_json(records) if as_data else as_markdown(records)
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    return OK
+
+
+def delete(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Delete a session that nobody has open."""
+    from muniment.session.listing import delete_session
+    from muniment.session.log import check_id, log_path
+
+    check_id(arguments.id)
+    if not log_path(shell.paths, arguments.id).exists():
+        from muniment.safety.errors import NotFound
+
+        raise NotFound(f"There is no session {arguments.id}.")
+    shell.confirm(f"Delete session {arguments.id} with its trace? This cannot be undone.", yes=arguments.yes)
+    removed = delete_session(shell.paths, arguments.id)
+    if arguments.json:
+        shell.json({"id": arguments.id, "removed": [str(path) for path in removed]})
+    else:
+        shell.out(f"Deleted session {arguments.id}.")
+    return OK
+
+
+def _one(text: str) -> str:
+    from muniment.safety.visible import reading_line
+
+    return reading_line(text)
