@@ -1,4 +1,4 @@
-"""A loopback server that speaks both wires of an OpenAI-compatible host, from a script or as the rehearsal model.
+"""A loopback server with both wires of an OpenAI-compatible host, from a script or as the rehearsal model.
 
 In a test: `with serve([Reply(text="Hello")]) as server: … server.base_url … server.requests`.
 As a process of its own: `python -m support.server --script FILE` prints its port and runs until it is ended;
@@ -33,8 +33,8 @@ class Reply:
     """What the server does with one request.
 
     `raw` is sent as it is in place of a rendered reply; `status` other than 200 sends `body` with its length.
-    `gate` is waited for before the first byte, `hold` after the last one. `ends` tells how the body ends: as it
-    should, by a connection reset in the middle, or by silence until the server is closed.
+    `gate` is waited for before the first byte, `hold` after the last one. `ends` tells how the body ends: as
+    it should, by a connection reset in the middle, or by silence until the server is closed.
     """
 
     text: str | tuple[str, ...] = ()
@@ -128,7 +128,7 @@ class LoopbackServer:
             time.sleep(0.005)
 
     def reply_to(self, request: Recorded) -> Reply:
-        """Return the next step of the script, or what the answerer says; a surprise is an error of the server."""
+        """Return the next step of the script, or what the answerer says; a surprise is an error status."""
         with self._lock:
             self.requests.append(request)
             if self.on_request is not None:
@@ -167,11 +167,15 @@ def serve(replies: Sequence[Reply] = (), *, answerer: Answerer | None = None) ->
 
 def rehearse(request: Recorded) -> Reply:
     """Answer as the rehearsal model would."""
+    from muniment.model.base import AssistantItem
     from muniment.model.rehearsal import pieces, respond
 
-    text, ask = respond(read_request(request.json))
-    count = request.body.count(b'"call_rehearsal_')
-    calls = () if ask is None else (Call(ask.tool, ask.arguments, id=f"call_rehearsal_{count + 1}"),)
+    asked = read_request(request.json)
+    text, asks = respond(asked)
+    first = sum(len(item.calls) for item in asked.items if isinstance(item, AssistantItem)) + 1
+    calls = tuple(
+        Call(ask.tool, ask.arguments, id=f"call_{number}") for number, ask in enumerate(asks, first)
+    )
     return Reply(text=tuple(pieces(text)), calls=calls)
 
 
@@ -243,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the overridden one
         """Keep quiet."""
 
     def _record(self, body: bytes) -> Recorded:

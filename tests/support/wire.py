@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import asynccontextmanager
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,7 +79,7 @@ async def asking(
     wire: Wire = "chat",
     *,
     key: str | None = KEY,
-    timeout: float = 5.0,
+    timeout: float = 5.0,  # noqa: ASYNC109 - a setting of the model
     strict: bool = False,
 ) -> AsyncIterator[OpenAIModel]:
     """A model at that address, closed at the end."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from muniment.safety.errors import MunimentError
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal", "broken"]
-"""Why a reply ended. `length` was cut by a limit and `broken` by a stream that ended early: no call of either may run.
+"""Why a reply ended. `length` was cut by a limit, `broken` is a stream that ended early: no call may run.
 
 `length` still carries its calls, each with a fault, so that the history can say that they were not executed.
 """

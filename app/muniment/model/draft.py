@@ -93,7 +93,7 @@ class Draft:
             raise ReplyTooLarge
 
     def finished(self) -> Finished:
-        """Return the reply as it ended; a call is complete, or carries the fault that keeps it from running."""
+        """Return the reply as it ended; a call that can never run carries its fault."""
         finish = self.finish
         if finish is None or self.damaged:
             return self.broken("it ended before the server said that it was complete")

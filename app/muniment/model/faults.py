@@ -103,14 +103,8 @@ def event_fault(error: Any, endpoint: Endpoint) -> ModelError:
     """Turn an error that came inside a stream into one of the same kinds as a status."""
     detail: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": str(error)}
     words = f"{detail.get('type') or ''} {detail.get('code') or ''}".lower()
-    code = detail.get("code")
-    status = (
-        code
-        if isinstance(code, int) and not isinstance(code, bool)
-        else int(code)
-        if str(code).isdecimal() and len(str(code)) == 3
-        else None
-    )
+    code = str(detail.get("code") or detail.get("status") or "")
+    status = int(code) if len(code) == 3 and code.isascii() and code.isdecimal() else None
     said = excerpt(detail, endpoint.key) or "an error without a message"
     sentence = f"{endpoint.url} reported an error in the middle of its answer: {said.rstrip('.')}."
     limited = status == 429 or "rate_limit" in words or "too_many_requests" in words
@@ -145,9 +139,9 @@ def connection_fault(error: BaseException, endpoint: Endpoint) -> ModelError:
     ):
         return timeout_fault(endpoint)
     system = [each for each in chain if isinstance(each, OSError) and each.strerror]
-    reason = system[-1].strerror if system else str(chain[-1]) or type(chain[-1]).__name__
+    reason = (system[-1].strerror or "") if system else str(chain[-1]) or type(chain[-1]).__name__
     return ModelError(
-        f"No connection to {endpoint.url} ({_brief(str(reason), endpoint)}); is the server running, and is "
+        f"No connection to {endpoint.url} ({_brief(reason, endpoint)}); is the server running, and is "
         "model.base_url right?",
         kind="connection",
     )
@@ -161,7 +155,7 @@ def timeout_fault(endpoint: Endpoint) -> ModelError:
 
 
 def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a server asks to wait, from a number or an HTTP date; None for anything else."""
+    """Return the seconds that a server asks to wait, given as a number or an HTTP date; else None."""
     text = (value or "").strip()
     if not text:
         return None

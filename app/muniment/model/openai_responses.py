@@ -1,4 +1,4 @@
-"""The Responses wire, which the official host prefers; nothing is stored there, and every request is whole."""
+"""The Responses wire, which the official host prefers; nothing is stored there, every request is whole."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import openai
 
 GRACE_SECONDS = 2.0
-"""How long to wait for the token counts once a reply is complete, where the server does not end the stream."""
+"""How long to wait for token counts once a reply is complete, where the server does not end the stream."""
 CONNECT_SECONDS = 15.0
 DONE = "[DONE]"
 _SENT_HEADERS = frozenset(
@@ -43,7 +43,7 @@ _JSON_MAX_BYTES = 16 * 1024 * 1024
 
 
 class OpenAIModel(ABC):
-    """A model behind an OpenAI-compatible server; one request at a time, connections are kept between them."""
+    """A model behind an OpenAI-compatible server; connections are kept between requests."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -70,7 +70,7 @@ class OpenAIModel(ABC):
         """Return a reader for one reply."""
 
     def _without_refused(self, body: dict[str, Any], said: str) -> dict[str, Any] | None:
-        """Return a body without the optional field that the server just refused, or None where it is not that."""
+        """Return a body without the optional field that the server just refused, or None."""
         return None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -161,7 +161,7 @@ class OpenAIModel(ABC):
                     yield value
 
     async def _chunks(self, response: Any, reader: ReplyReader) -> AsyncIterator[tuple[bytes, bool]]:
-        """Yield the bytes as they come, and an empty last chunk; a silence of `timeout_seconds` is an error."""
+        """Yield the bytes as they come, then an empty last chunk; a long silence is an error."""
         import httpx2
 
         chunks = response.iter_bytes().__aiter__()

@@ -19,11 +19,12 @@ _BLOCKS = {
     "memory-retrieval": "the recalled pack",
     "team-notes": "the team notes",
 }
-_STOP = frozenset(
-    "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
-    "its me my of on or our please should so tell that the their them there these they this to us was we were what "
-    "when where which who why will with would you your know remember say said".split()
-)
+_STOP_WORDS = """
+a about an and any are as at be been but by can could did do does for from had has have how i if in into is it its
+me my of on or our please should so tell that the their them there these they this to us was we were what when
+where which who why will with would you your know remember say said
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"\w+")
 
 
@@ -78,12 +79,15 @@ def explain(turn: Turn) -> str:
         )
         if tool in turn.offered
     ]
+    given = sum(1 for _ in turn.memory_lines())
+    lines = "line" if given == 1 else "lines"
+    unfit = f" Nothing in the {given} {lines} of memory that I was given fits your message." if given else ""
     can = f" You can try {'; or '.join(tries)}." if tries else ""
     return (
-        "I am the offline stand-in of Muniment. I follow plain requests to use a tool and quote what I was given, "
-        f"and I know nothing else.{can} To have a real model answer, set model.name and model.base_url (or a key) in "
-        "the settings, whose place `muniment config path` prints, or start with --provider openai --model NAME "
-        "--base-url URL."
+        "I am the offline stand-in of Muniment. I follow plain requests to use a tool and quote what I was "
+        f"given, and I know nothing else.{unfit}{can} To have a real model answer, set model.name and "
+        "model.base_url (or a key) in the settings, whose place `muniment config path` prints, or start with "
+        "--provider openai --model NAME --base-url URL."
     )
 
 

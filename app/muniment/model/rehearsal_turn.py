@@ -1,4 +1,4 @@
-"""What the rehearsal model can see of a request: this turn's message, what its calls gave, the memory blocks."""
+"""What the rehearsal model sees of a request: this turn's message, what its calls gave, the memory blocks."""
 
 from __future__ import annotations
 

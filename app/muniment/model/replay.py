@@ -21,7 +21,7 @@ _NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 @dataclass(slots=True)
 class _Open:
-    """The calls that wait for their results: the ids as given, first come first served, to the ids as sent."""
+    """The calls that wait for their results: the id as given, and the call as sent."""
 
     calls: list[tuple[str, ToolCall]] = field(default_factory=list)
 

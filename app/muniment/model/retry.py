@@ -1,4 +1,4 @@
-"""Trying again, where that can help: told, bounded, as long as the server asks, and ended by a cancellation."""
+"""Trying again, where that can help: told, bounded, and ended at once by a cancellation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = frozenset({"connection", "rate_limit", "server"})
 
 
 class RetryingModel:
-    """Asks another model up to `RETRIES` times more, after 1, 2 and 4 seconds or as long as the server asks."""
+    """Asks a model up to `RETRIES` times more, after 1, 2 and 4 seconds or when the server says."""
 
     def __init__(self, inner: Model, *, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         self.inner = inner
@@ -36,7 +36,7 @@ class RetryingModel:
                 async for event in attempt_stream:
                     yield event
                     if isinstance(event, Finished):
-                        # Calls may be running by now: whatever comes after the end is nobody's reason to ask again.
+                        # Calls may be running by now: nothing that comes later may ask again.
                         return
                 return
             except ModelError as error:

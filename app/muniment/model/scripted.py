@@ -1,17 +1,17 @@
-"""A model that follows a script: for tests and evals, which need to know beforehand what the model will say."""
+"""A model that follows a script: for tests and evals, which must know beforehand what it will say."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from muniment.model.base import (
     AssistantItem,
-    FinishReason,
     Finished,
+    FinishReason,
     ModelError,
     ModelEvent,
     ModelRequest,
@@ -27,15 +27,14 @@ from muniment.model.base import (
 class Step:
     """One reply of the script.
 
-    `expect` and `forbid` are texts that must and must not stand in the request. `hold` is awaited after the text
-    has been streamed and before anything else, `hold_first` before the first piece. `error` is raised in place of
-    an ending.
+    `expect` and `forbid` are texts that must, and must not, stand in a request. `hold_first` is awaited
+    before the first piece of text, `hold` after the last. `error` is raised in place of an ending.
     """
 
     text: str | tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     finish: FinishReason | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     note: str | None = None
     error: ModelError | None = None
     expect: tuple[str, ...] = ()
