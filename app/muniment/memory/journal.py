@@ -7,13 +7,14 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from muniment.memory.origin import Origin, utc_now
+from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     append_durable,
     ensure_private_dir,
@@ -25,6 +26,16 @@ from muniment.safety.files import (
 MAX_SEGMENT_BYTES = 1_073_741_824
 _SUFFIX = ".jsonl"
 _LOCK_TIMEOUT = 20.0
+_LOCKS = ".locks"
+_OWN_LOCK = "journal"
+
+
+class JournalFault(MunimentError):  # noqa: N818 - a fault of the place, not of the program
+    """The journal cannot be kept, so what it should announce is not done."""
+
+    def __init__(self, directory: Path, error: OSError) -> None:
+        why = (error.strerror or str(error)).lower()
+        super().__init__(f"Nothing was written: the journal in {directory} cannot be kept: {why}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +97,12 @@ class Journal:
         self.clock = clock
 
     def guard(self, directory: Path) -> AbstractContextManager[None]:
-        """Lock one memory directory between processes; hold it while a state is compared and then written."""
-        locks = self.directory / ".locks"
-        ensure_private_dir(locks)
-        key = hashlib.sha256(os.path.realpath(directory).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        return locked(locks / f"{key}.lock", timeout=_LOCK_TIMEOUT)
+        """Lock one memory directory between processes; hold it while a state is compared and then written.
+
+        Raise `LockBusy` where another process keeps it and `JournalFault` where there can be no lock.
+        """
+        key = hashlib.sha256(os.path.realpath(directory).encode("utf-8", "surrogateescape")).hexdigest()
+        return self._lock(key[:32])
 
     def begin(
         self,
@@ -127,8 +139,11 @@ class Journal:
         return entry
 
     def write(self, entry: Entry) -> None:
-        """Append an entry durably."""
-        self._append({"entry": entry.as_dict()})
+        """Append an entry durably; raise `JournalFault` where that cannot be."""
+        try:
+            self._append({"entry": entry.as_dict()})
+        except OSError as error:
+            raise JournalFault(self.directory, error) from error
 
     def settle(self, entry_id: str) -> None:
         """Note that the effect of an entry is on disk."""
@@ -173,7 +188,7 @@ class Journal:
     def purge(self, matches: Callable[[Entry], bool]) -> int:
         """Remove the earlier texts of matching entries for good and return how many there were."""
         removed = 0
-        with self._lock():
+        with self._lock(_OWN_LOCK):
             for segment in self._segments():
                 kept: list[bytes] = []
                 changed = False
@@ -190,8 +205,7 @@ class Journal:
         return removed
 
     def _append(self, item: dict[str, Any]) -> None:
-        ensure_private_dir(self.directory)
-        with self._lock():
+        with self._lock(_OWN_LOCK):
             segments = self._segments()
             month = f"{self.clock():%Y-%m}{_SUFFIX}"
             # Never behind the last file: a clock that went back must not put a new write among the old ones.
@@ -203,9 +217,15 @@ class Journal:
                 data = b"\n" + data
             append_durable(path, data)
 
-    def _lock(self) -> AbstractContextManager[None]:
-        ensure_private_dir(self.directory / ".locks")
-        return locked(self.directory / ".locks" / "journal.lock", timeout=_LOCK_TIMEOUT)
+    @contextmanager
+    def _lock(self, name: str) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                ensure_private_dir(self.directory / _LOCKS)
+                held.enter_context(locked(self.directory / _LOCKS / f"{name}.lock", timeout=_LOCK_TIMEOUT))
+            except OSError as error:
+                raise JournalFault(self.directory, error) from error
+            yield
 
     def _segments(self) -> list[Path]:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +16,6 @@ from muniment.memory.records import planning
 from muniment.memory.records.ids import derive_id, free_id
 from muniment.memory.records.listing import Found, ScopeCount, Snapshot, Stats, resolve
 from muniment.memory.records.plans import (
-    ChangedAfterApproval,
     DeleteOutcome,
     DeletePlan,
     DeleteRequest,
@@ -29,7 +27,6 @@ from muniment.memory.records.plans import (
     StoreRefused,
     StoreRequest,
 )
-from muniment.memory.records.project import ensure_project
 from muniment.memory.records.record import Record, RecordFault, decode, encode
 from muniment.memory.records.scan import (
     Meta,
@@ -44,12 +41,11 @@ from muniment.memory.records.scope import Scope, ScopeChain, resolve_chain
 from muniment.memory.records.search import SearchResult, search_records
 from muniment.memory.records.similar import resemble, words_of
 from muniment.memory.records.times import expired, later, whole_seconds
+from muniment.memory.records.writing import SURFACE, commit_plan
 from muniment.paths import Paths
-from muniment.safety.errors import MunimentError, NotFound
-from muniment.safety.files import digest, ensure_private_dir, remove_file, write_atomic
+from muniment.safety.errors import NotFound
+from muniment.safety.files import digest
 from muniment.safety.findings import warnings_for
-
-SURFACE = "record"
 
 
 class RecordStore:
@@ -176,6 +172,18 @@ class RecordStore:
         if target is None:
             where = f"the {request.scope} scope" if request.scope else "the scope chain"
             raise NotFound(f"There is no record {request.id} in {where} of {chain.cwd}{passed}.")
+        return self._deletion(chain, copies, target, unreadable)
+
+    def plan_delete_at(self, found: Found) -> DeletePlan:
+        """Plan to delete exactly the copy that was found, bound to the text that was seen then."""
+        chain = self.chain()
+        copies, _ = self._copies(chain, found.record.id)
+        others = [each for each in copies if each.scope.directory != found.scope.directory]
+        return self._deletion(chain, others, found, [])
+
+    def _deletion(
+        self, chain: ScopeChain, copies: list[Found], target: Found, unreadable: list[tuple[Path, str]]
+    ) -> DeletePlan:
         heir = next((each for each in copies if each is not target and not each.expired), None)
         warnings = [PlanWarning("world-writable", text, "scope") for text in target.scope.warnings]
         if target.scope.kind == "project" and target.scope.directory.parent != chain.cwd:
@@ -183,7 +191,7 @@ class RecordStore:
             warnings.append(PlanWarning("ancestor", text, "scope"))
         notes: tuple[str, ...] = ()
         if unreadable:
-            notes = (f"Passed over{passed.removeprefix(';')}.",)
+            notes = (f"Passed over{planning.describe_unreadable(unreadable).removeprefix(';')}.",)
             warnings.append(PlanWarning("unreadable", notes[0], "identifier"))
         return DeletePlan(
             target.scope,
@@ -207,11 +215,12 @@ class RecordStore:
 
         The journal has the text before on disk before the file changes; a crash leaves one file whole.
         """
-        with self.journal.guard(plan.scope.directory):
-            before = self._unchanged(plan)
-            if isinstance(plan, StorePlan):
-                return self._write(plan, before, origin)
-            return self._remove(plan, before, origin)
+        entry = commit_plan(self.journal, plan, origin, self.chain)
+        if isinstance(plan, StorePlan):
+            return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
+        copies, _ = self._copies(self.chain(), plan.before.id)
+        heir = next((each.scope for each in copies if not each.expired), None)
+        return DeleteOutcome(plan.before.id, plan.scope, plan.path, entry, heir, plan.notes)
 
     def history(self, record_id: str) -> list[Line]:
         """Return the journalled writes of one id in this chain, newest first."""
@@ -229,82 +238,6 @@ class RecordStore:
 
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
         return commit_undo(self.journal, plan, origin)
-
-    def _write(self, plan: StorePlan, before: bytes | None, origin: Origin) -> StoreOutcome:
-        try:
-            if plan.scope.kind == "project":
-                ensure_project(plan.scope.directory)
-            ensure_private_dir(plan.scope.memory_dir)
-        except OSError as error:
-            raise _not_done("written", plan.path, error) from error
-        action = "create" if plan.before is None else "replace"
-        entry = self._announce(plan, action, before, digest(plan.data), origin)
-        try:
-            write_atomic(plan.path, plan.data)
-        except (OSError, MunimentError) as error:
-            self._failed(entry)
-            raise _not_done("written", plan.path, error) from error
-        self._settled(entry)
-        return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
-
-    def _remove(self, plan: DeletePlan, before: bytes | None, origin: Origin) -> DeleteOutcome:
-        entry = self._announce(plan, "delete", before, None, origin)
-        try:
-            remove_file(plan.path)
-        except OSError as error:
-            self._failed(entry)
-            raise _not_done("deleted", plan.path, error) from error
-        self._settled(entry)
-        copies, _ = self._copies(self.chain(), plan.before.id)
-        heir = next((each.scope for each in copies if not each.expired), None)
-        return DeleteOutcome(plan.before.id, plan.scope, plan.path, entry, heir, plan.notes)
-
-    def _unchanged(self, plan: StorePlan | DeletePlan) -> bytes | None:
-        """Return the bytes that stand there now if they are those of the plan."""
-        chain = self.chain()
-        excluded = chain.exclusion(plan.scope.directory)
-        reading = read_copy(plan.scope, plan.path.stem) if excluded is None else None
-        if reading is not None and not reading.reason:
-            now = None if reading.data is None else digest(reading.data)
-            if now == plan.digest_before:
-                return reading.data
-        raise ChangedAfterApproval(f"{plan.path} was changed after approval, nothing written.")
-
-    def _announce(
-        self,
-        plan: StorePlan | DeletePlan,
-        action: str,
-        before: bytes | None,
-        after: str | None,
-        origin: Origin,
-    ) -> str:
-        try:
-            return self.journal.begin(
-                origin=origin,
-                surface=SURFACE,
-                action=action,
-                scope=plan.scope.kind,
-                directory=plan.scope.directory,
-                item=plan.path.stem,
-                path=plan.path,
-                before=before,
-                digest_before=plan.digest_before,
-                digest_after=after,
-            ).id
-        except OSError as error:
-            raise StoreRefused(
-                f"Nothing was written: the journal in {self.journal.directory} cannot be kept: {_why(error)}."
-            ) from error
-
-    def _settled(self, entry: str) -> None:
-        # The write is done; a journal that cannot note so (disk full) is no reason to call it failed.
-        with suppress(OSError, MunimentError):
-            self.journal.settle(entry)
-
-    def _failed(self, entry: str) -> None:
-        # Whatever stopped the write may stop this note too; an unsettled entry is judged by its digest.
-        with suppress(OSError, MunimentError):
-            self.journal.fail(entry)
 
     # Parts
 
@@ -423,13 +356,3 @@ class RecordStore:
 
 def _source(origin: Origin) -> str:
     return origin.actor if origin.actor in ("user", "import") else "agent"
-
-
-def _not_done(verb: str, path: Path, error: Exception) -> StoreRefused:
-    return StoreRefused(f"{path} was not {verb}: {_why(error)}.")
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror[0].lower() + error.strerror[1:]
-    return str(error).rstrip(".")
