@@ -108,6 +108,10 @@ def test_a_file_with_faults_is_left_to_its_owner(paths: Paths) -> None:
     with pytest.raises(SettingsFault, match="did you mean model"):
         change(paths, "tui.theme", "light")
     assert paths.config_file.read_text() == "modell: {}\n"
+    paths.config_file.write_text("model: [\n")
+    with pytest.raises(SettingsFault, match="cannot be read"):
+        change(paths, "tui.theme", "light")
+    assert paths.config_file.read_text() == "model: [\n"
 
 
 def test_a_link_to_a_file_kept_elsewhere_stays_a_link(paths: Paths, tmp_path: Path) -> None:

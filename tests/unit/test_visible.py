@@ -43,7 +43,10 @@ WHOLE_EMOJI = [
     "1️⃣",
     "🇩🇪",
     "🐻‍❄️",
-    "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    *(
+        "🏴" + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
+        for region in ("gbeng", "gbsct", "gbwls")
+    ),
 ]
 
 # Texts made mostly of what is dangerous, so that the properties are tried where they could fail.
@@ -202,6 +205,7 @@ def test_combining_marks_without_a_letter_or_piled_up_are_shown() -> None:
     assert exact_line("\u0301a").text == '"\\u0301a"'
     assert exact_line("a \u0301").text == '"a \\u0301"'
     assert "\\u0301" in exact_line("a" + "\u0301" * 9).text
+    assert exact_line('"\u0301').text == '"\\"\\u0301"'
     assert exact_line("a\u202e\u0301").text == '"a\\u202e\\u0301"'
 
 
@@ -216,6 +220,7 @@ def test_backslashes_quotes_and_breaks() -> None:
 def test_runs_of_blanks_are_counted_marks() -> None:
     assert exact_line("a   b").text == '"a   b"'
     assert exact_line("a    b").text == '"a\\{4 spaces}b"'
+    assert exact_block("a    b\n     c").text == "a\\{4 spaces}b\n\\{5 spaces}c"
     assert exact_block("a  \n b").text == "a\\{2 spaces}\n b"
     assert exact_block("a" + "\n" * 300 + "LAST").text == "a\n\\{299 blank lines}\nLAST"
     assert exact_block("a\n\n\n\nb").text == "a\n\n\n\nb"

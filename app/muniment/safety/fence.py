@@ -29,7 +29,7 @@ def _loose(word: str) -> str:
 
 
 _TAG_ATTEMPT = re.compile(
-    f"[<\uff1c\ufe64](?={_GAP}(?:[/\\\\\uff0f\u2044\u2215]{_GAP})?"
+    f"[<\uff1c\ufe64](?=[\\s{_UNSEEN}/\\\\\uff0f\u2044\u2215]*+"
     f"{_loose('UNTRUSTED')}{_GAP}[-_\u2010-\u2015\u2212\ufe63\uff0d]*+{_GAP}{_loose('INPUT')})"
 )
 _NOT_IN_SOURCE = re.compile(f"[\"'<>&`\ud800-\udfff{_UNSEEN}]")

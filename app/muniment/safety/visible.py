@@ -211,7 +211,7 @@ def _has_base(text: str, at: int) -> bool:
         base = text[at - back]
         if unicodedata.category(base)[0] == "M" and not _HIDDEN_ONE.match(base):
             continue
-        if base.isspace() or base in '\\"':
-            return False
+        if base in '\\"':
+            return False  # shown doubled, so the mark would stand on something that is not in the text
         return _is_seen(base, text, at - back)
     return False
