@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import ClassVar
+from unittest.mock import patch
 
+from textual import _time, events
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
-from muniment.approval.gate import Standing
+from muniment.approval.gate import LONE_SECONDS, Standing
 from muniment.approval.proposal import Asker, Change, Decision, Field, Proposal
 from muniment.approval.proposal import Warning as ReviewWarning
 from muniment.tui.approvals import ApprovalDesk
@@ -53,16 +58,34 @@ def a_proposal(
     )
 
 
+class Time:
+    """The clocks of an app under test: time that can be moved on, and a heart that stops only on order."""
+
+    def __init__(self) -> None:
+        self.offset = 0.0
+        self.heart = 0.0
+
+    def now(self) -> float:
+        return time.monotonic() + self.offset
+
+    def pulse(self) -> float:
+        return self.heart
+
+
 class DeskApp(FrontDoorApp):
     """A composer, a waiting line and a desk, as the session screen has them."""
 
     CSS = "TextArea { height: 5; dock: bottom; } #waiting { dock: bottom; height: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "review", "Review", id="app.review")]
 
-    def __init__(self, quiet_seconds: float = 0.5, theme: str = "textual-dark") -> None:
+    def __init__(
+        self, quiet_seconds: float = 0.5, theme: str = "textual-dark", times: Time | None = None
+    ) -> None:
+        if times is not None:
+            self.heart_clocks = (times.pulse,)
         super().__init__()
         self.theme = theme
         self.interrupted = 0
-        self.quit_called = False
         self.desk = ApprovalDesk(
             self,
             self,
@@ -104,6 +127,9 @@ class DeskApp(FrontDoorApp):
     def ask(self, proposal: Proposal) -> asyncio.Task[Decision]:
         return asyncio.ensure_future(self.desk.ask(proposal))
 
+    def action_review(self) -> None:
+        self.desk.open_now()
+
     def _tell(self) -> None:
         if self.is_running:
             self.screen_stack[0].query_one("#waiting", Static).update(self.desk.waiting_text)
@@ -111,8 +137,17 @@ class DeskApp(FrontDoorApp):
     def _count_interrupt(self) -> None:
         self.interrupted += 1
 
-    def on_unmount(self) -> None:
-        self.desk.close()
+
+@asynccontextmanager
+async def running(
+    *, size: tuple[int, int] = (80, 24), quiet_seconds: float = 0.5, theme: str = "textual-dark"
+) -> AsyncIterator[tuple[DeskApp, Pilot[int], Time]]:
+    """Run the app with its clocks in the test's hand."""
+    times = Time()
+    app = DeskApp(quiet_seconds, theme, times)
+    with patch.object(_time, "get_time", times.now):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            yield app, pilot, times
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: float = 10.0) -> None:
@@ -124,19 +159,69 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: flo
 
 
 async def opened(pilot: Pilot[int], app: DeskApp) -> ApprovalScreen:
-    await until(pilot, lambda: app.dialog_open)
-    await until(pilot, lambda: app.dialog.gate.standing is not Standing.HIDDEN)
+    """Wait until a dialog has been painted disarmed."""
+    await until(pilot, lambda: app.dialog_open and app.dialog.gate.standing is not Standing.HIDDEN)
     return app.dialog
 
 
-async def armed(pilot: Pilot[int], app: DeskApp) -> ApprovalScreen:
+async def armed(pilot: Pilot[int], app: DeskApp, times: Time | None = None) -> ApprovalScreen:
+    """Wait until a dialog has been painted armed, or move time on until then."""
+    await opened(pilot, app)
+    if times is not None and not app.dialog.gate.armed:
+        times.offset += app.dialog.gate.quiet_seconds
     await until(pilot, lambda: app.dialog_open and app.dialog.gate.armed)
+    await pilot.pause(0.01)
     return app.dialog
+
+
+async def answered(pilot: Pilot[int], task: asyncio.Task[Decision], times: Time) -> Decision:
+    """Move time on until a decision has stood alone, and return it."""
+    times.offset += LONE_SECONDS
+    await until(pilot, task.done)
+    return task.result()
+
+
+async def stays_open(pilot: Pilot[int], app: DeskApp, task: asyncio.Task[Decision], times: Time) -> None:
+    """Move time on as far as a decision would need, and see that there is none."""
+    for _ in range(3):
+        times.offset += LONE_SECONDS
+        await pilot.pause(0.05)
+    assert not task.done()
+    assert app.dialog_open
+
+
+async def type_at(pilot: Pilot[int], app: DeskApp, key: str, made_at: float) -> None:
+    """Let a key arrive that was made at another time than now."""
+    event = events.Key(key, key if len(key) == 1 else None)
+    event.time = made_at
+    app.post_message(event)
+    await pilot.pause()
+
+
+async def mouse_at(
+    pilot: Pilot[int],
+    app: DeskApp,
+    kind: type[events.MouseEvent],
+    x: int,
+    y: int,
+    made_at: float | None = None,
+) -> None:
+    """Let a mouse event come in at the front door, as the terminal driver does."""
+    event = kind(None, x, y, 0, 0, 1, False, False, False, screen_x=x, screen_y=y)
+    if made_at is not None:
+        event.time = made_at
+    app.post_message(event)
+    await pilot.pause()
 
 
 def shown(app: FrontDoorApp) -> str:
     """Return the text of the whole screen as it stands."""
-    width, height = app.size
-    lines = app.screen._compositor.render_strips()
-    assert len(lines) <= height
-    return "\n".join(strip.text[:width] for strip in lines)
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text[: app.size.width] for strip in strips[: app.size.height])
+
+
+def place_of(app: FrontDoorApp, words: str) -> tuple[int, int]:
+    """Return where words stand on the screen; they must stand there once."""
+    found = [(line.index(words), y) for y, line in enumerate(shown(app).splitlines()) if words in line]
+    assert len(found) == 1, f"{words!r} stands {len(found)} times on\n{shown(app)}"
+    return found[0]

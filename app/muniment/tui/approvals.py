@@ -70,6 +70,7 @@ class ApprovalDesk:
         self._reviewing = False
         self._closed = False
         self._timer: Timer | None = None
+        app.before_leaving(self.close)
 
     @property
     def pending(self) -> tuple[Proposal, ...]:
@@ -109,7 +110,7 @@ class ApprovalDesk:
         return bool(self._entries)
 
     def close(self) -> None:
-        """Deny all that waits, because the app ends."""
+        """Deny all that waits and all that comes, because the app or the session ends."""
         self._closed = True
         for entry in tuple(self._entries):
             if not entry.future.done():

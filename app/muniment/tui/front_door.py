@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from rich.console import RenderableType
 from textual import _time, events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from muniment.approval.gate import Heartbeat
+from muniment.approval.gate import Clock, Heartbeat
 
 BEAT_SECONDS = 0.05
 
@@ -69,6 +71,9 @@ class FrontDoorApp(App[int]):
         ),
     ]
 
+    heart_clocks: tuple[Clock, ...] = (_awake_clock, _asleep_clock)
+    """Clocks by which a stall is noticed; at least one goes on while the machine sleeps."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Textual counts an empty NO_COLOR as set; the convention says that it is not.
         if os.environ.get("NO_COLOR") == "":
@@ -78,6 +83,7 @@ class FrontDoorApp(App[int]):
         """When the last key or paste was made that was not meant for a guarded screen, on `made_clock`."""
         self._heartbeat: Heartbeat | None = None
         self._watchers: list[InputGuard] = []
+        self._farewells: list[Callable[[], None]] = []
 
     @property
     def guard(self) -> InputGuard | None:
@@ -93,7 +99,7 @@ class FrontDoorApp(App[int]):
         """Keep a heartbeat for a guarded screen while it is open."""
         self._watchers.append(guard)
         if self._heartbeat is None:
-            self._heartbeat = Heartbeat(_awake_clock, _asleep_clock)
+            self._heartbeat = Heartbeat(*self.heart_clocks)
             self._beat()
 
     def stop_watching(self, guard: InputGuard) -> None:
@@ -163,6 +169,23 @@ class FrontDoorApp(App[int]):
     def action_command_palette(self) -> None:
         if self.guard is None:
             super().action_command_palette()
+
+    def before_leaving(self, farewell: Callable[[], None]) -> None:
+        """Have a function called when the app ends, in whatever way; it must bear being called twice."""
+        self._farewells.append(farewell)
+
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        self._take_leave()
+        super().exit(result, return_code, message)
+
+    def on_unmount(self) -> None:
+        self._take_leave()
+
+    def _take_leave(self) -> None:
+        for farewell in self._farewells:
+            farewell()
 
     def on_mount(self) -> None:
         for signal in (self.app_suspend_signal, self.app_resume_signal):
