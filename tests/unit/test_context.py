@@ -19,6 +19,7 @@ from muniment.session.instructions import (
     memory_guide,
     read_soul,
 )
+from muniment.session.recipe import ASSISTANT, MemoryPolicy
 from support.session import Place, Say, StepModel, run
 
 
@@ -204,6 +205,17 @@ def test_team_files_are_asked_only_where_no_pack_is_sent(place: Place) -> None:
     )
     assert [each.name for each in engine.assemble_preview("find it").blocks] == ["pinned", "pack"]
     assert [each.name for each in engine.assemble_preview("x").blocks] == ["pinned", "team_notes", "notebook"]
+
+
+def test_a_recipe_can_do_without_user_memory(place: Place) -> None:
+    bare = replace(ASSISTANT, memory=MemoryPolicy(user_memory=False))
+    for recipe, names in ((ASSISTANT, ["pinned", "user_memory"]), (bare, ["pinned"])):
+        engine = asking(
+            place.open(StepModel(Say("ok")), recipe=recipe),
+            pinned=lambda surfaces, query: Provided(some("pinned")),
+            user_memory=lambda surfaces, query: Provided(some("user_memory")),
+        )
+        assert [each.name for each in engine.assemble_preview("x").blocks] == names
 
 
 def test_the_default_text_forbids_saving_secrets(place: Place) -> None:

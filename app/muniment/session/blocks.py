@@ -51,6 +51,8 @@ class BlockQuery:
     recipe: Recipe
     prompt: str
     session: str = ""
+    retrieval: str = "off"
+    """`on`, `off` or `shadow`, as environment, recipe and settings have it together."""
     preview: bool = False
     """Nothing is sent: a provider records no telemetry."""
 

@@ -62,6 +62,7 @@ class Context:
         limits: Limits | None = None,
         strict_layout: bool = False,
         session: str = "",
+        retrieval: str = "off",
         providers: Providers | None = None,
     ) -> None:
         self.surfaces = surfaces
@@ -73,6 +74,7 @@ class Context:
         self.providers = turn_providers() if providers is None else providers
         """What is asked once a turn, by block name and in order."""
         self._strict = strict_layout
+        self._retrieval = retrieval
         self._digest: Block | None = None
         self._turn: tuple[Block, ...] = ()
 
@@ -88,10 +90,12 @@ class Context:
 
     def look_up(self, prompt: str, *, preview: bool = False) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         """Ask every provider of a turn and return its blocks and sentences; keeps nothing."""
-        query = BlockQuery(self.recipe, prompt, self.session, preview)
+        query = BlockQuery(self.recipe, prompt, self.session, self._retrieval, preview)
         found: list[Block] = []
         notices: list[str] = []
         for name, provider in self.providers:
+            if name == "user_memory" and not self.recipe.memory.user_memory:
+                continue
             if name in FALLBACK_BLOCKS and any(each.name == "pack" for each in found):
                 continue
             provided: Provided = provider(self.surfaces, query)

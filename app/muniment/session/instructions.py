@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from muniment.safety.files import FileRefused, read_regular
 
 if TYPE_CHECKING:
-    from muniment.memory.surfaces import Surfaces
     from muniment.paths import Paths
 
 SOUL_MAX_BYTES = 65_536
@@ -63,11 +62,6 @@ def memory_guide(tools: Iterable[str]) -> str:
 
 
 def build_instructions(soul: str, recipe: str, tools: Iterable[str], *extra: str) -> str:
-    """Join the parts that are not empty; `extra` is the skills catalog and what a task needs to know."""
+    """Join the parts that are not empty; `extra` is what a task or the skills of a project add."""
     parts = (soul, recipe, memory_guide(tools), *extra)
     return "\n\n".join(part.strip() for part in parts if part.strip())
-
-
-def skills_catalog(surfaces: Surfaces, tools: Iterable[str]) -> str:
-    """Return the names of the skills that `skill_view` can show here; empty where it is not offered."""
-    return ""

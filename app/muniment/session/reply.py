@@ -80,7 +80,9 @@ async def _stream(
                         emit(TextDiscarded())
                     reply.clear()
                     emit(
-                        Notice(f"{reason.rstrip('.')}; try {attempt} of {attempts} follows in {wait:.0f} s.")
+                        Notice(
+                            f"{reason.rstrip('.')}; retry {attempt} of {attempts} follows in {wait:.0f} s."
+                        )
                     )
                 case Finished():
                     return event

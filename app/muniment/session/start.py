@@ -21,7 +21,7 @@ from muniment.session.context import Context
 from muniment.session.endpoint import EndpointQuestion, EndpointUndecided, is_allowed
 from muniment.session.engine import Engine, Parts
 from muniment.session.estimate import DEFAULT_WINDOW, Limits
-from muniment.session.instructions import build_instructions, read_soul, skills_catalog
+from muniment.session.instructions import build_instructions, read_soul
 from muniment.session.log import SessionLog, new_id
 from muniment.session.trace import Trace, key_scrubber
 from muniment.session.waiting import uncut
@@ -237,6 +237,8 @@ def _assemble(
     notices: list[str],
     model_name: str,
 ) -> tuple[Context, Desk, str | None]:
+    from muniment.session.recipe import retrieval_state
+
     root = resolve_chain(surfaces.cwd, surfaces.paths).root
     asker = Asker(session=log.id, recipe=recipe.name, agent=recipe.agent, model=model_name)
     origin = Origin("agent", "tool", log.id, recipe.name, recipe.agent, model_name)
@@ -267,13 +269,12 @@ def _assemble(
     context = Context(
         surfaces,
         recipe,
-        instructions=build_instructions(
-            soul, recipe.instructions, names, skills_catalog(surfaces, names), task
-        ),
+        instructions=build_instructions(soul, recipe.instructions, names, task),
         tools=tuple(tool.spec() for tool in offered),
         limits=Limits(settings.model.context_window or DEFAULT_WINDOW),
         strict_layout=settings.model.chat_layout == "strict",
         session=log.id,
+        retrieval=retrieval_state(recipe, settings, environ),
     )
     if not options.headless and recipe.memory.digest and not _suppressed(environ, notices):
         notices.extend(context.build_digest())
