@@ -16,7 +16,7 @@ MAX_RECORD_BYTES = 1_048_576
 DEFAULT_CATEGORY = "fact"
 SUFFIX = ".yaml"
 _TIME_FIELDS = frozenset(("created_at", "updated_at", "expires_at"))
-_FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | _TIME_FIELDS
+RECORD_FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | _TIME_FIELDS
 _NO_EXTRAS: Mapping[str, Value] = {}
 
 
@@ -87,7 +87,7 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
     expires = get("expires_at")
     expires_at = None if expires is None else _time(expires, "expires_at")
     tags = get("tags")
-    known = len(fields) <= len(_FIELDS) and _FIELDS.issuperset(fields)
+    known = len(fields) <= len(RECORD_FIELDS) and RECORD_FIELDS.issuperset(fields)
     return Record(
         record_id,
         category,
@@ -98,7 +98,7 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
         created_at,
         updated_at,
         expires_at,
-        _NO_EXTRAS if known else {key: value for key, value in fields.items() if key not in _FIELDS},
+        _NO_EXTRAS if known else {key: value for key, value in fields.items() if key not in RECORD_FIELDS},
     )
 
 

@@ -27,7 +27,7 @@ from muniment.memory.records.plans import (
     StoreRefused,
     StoreRequest,
 )
-from muniment.memory.records.record import Record, RecordFault, decode, encode
+from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode, encode
 from muniment.memory.records.scan import (
     Meta,
     Seen,
@@ -160,6 +160,20 @@ class RecordStore:
         return self._finish_plan(
             found.scope, found.path, found.record, after, found.data, False, warnings, now
         )
+
+    def plan_record(self, record: Record, *, scope: ScopeWord) -> StorePlan:
+        """Plan to write a whole record as it is, times and source and extra fields included."""
+        planning.check_store(
+            StoreRequest(record.title, record.content, record.id, record.category, record.tags, scope)
+        )
+        if not RECORD_FIELDS.isdisjoint(record.extras):
+            raise InvalidRecord("An extra field has the name of a field of its own.")
+        chain = self.chain()
+        target, new = planning.store_target(chain, scope)
+        before, data_before = self._current(target, record.id)
+        warnings = planning.place_warnings(chain, target, new)
+        path = record_path(target, record.id)
+        return self._finish_plan(target, path, before, record, data_before, new, warnings, self.clock())
 
     def plan_delete(self, request: DeleteRequest) -> DeletePlan:
         """Choose the one copy a deletion means; expired copies count, unreadable ones are named."""

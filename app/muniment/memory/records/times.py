@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
 _TIME = re.compile(
@@ -23,6 +24,16 @@ def parse_time(text: str, *, day_ends: bool = False, zone_required: bool = False
     A bare date means the start of that day in UTC, or its last second with `day_ends`. A time without an
     offset is UTC, or a fault with `zone_required`.
     """
+    # The one form that is written here is by far the most frequent; every other goes the long way.
+    if (
+        len(text) == 20
+        and text[10] == "T"
+        and text[19] == "Z"
+        and text[13] == text[16] == ":"
+        and text[5] != "W"
+    ):
+        with suppress(ValueError):
+            return datetime.fromisoformat(text)
     found = _TIME.fullmatch(text)
     try:
         if found is None:
