@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from muniment.safety.emoji import EMOJI
-from muniment.safety.orders import COMMANDS, ORDERS
+from muniment.safety.orders import commands, orders
 from muniment.safety.visible import IN_WORDS, exact_line, is_hidden
 
 Kind = Literal["secret", "mixed-scripts", "hidden-characters", "orders", "command", "url"]
@@ -90,9 +90,9 @@ def _secrets(text: str) -> Iterator[Finding]:
 
 
 def _orders(text: str) -> Iterator[Finding]:
-    for match in ORDERS.finditer(text):
+    for match in orders().finditer(text):
         yield Finding("orders", _quote(match[0]), *match.span())
-    for match in COMMANDS.finditer(text):
+    for match in commands().finditer(text):
         yield Finding("command", _quote(match[0]), *match.span())
 
 

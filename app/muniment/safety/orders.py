@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _WHAT = r"(?:instructions?|prompts?|rules?|messages?|guidelines|directions|orders)"
 _WHOSE = r"(?:previous|prior|earlier|above|preceding|system|safety|your|all)"
@@ -55,5 +56,18 @@ _COMMAND_PATTERNS = (
     r":\(\)\s*\{\s*:\|:&\s*\};:",
 )
 
-ORDERS = re.compile("|".join(f"(?:{each})" for each in _ORDER_PATTERNS), re.IGNORECASE | re.MULTILINE)
-COMMANDS = re.compile("|".join(f"(?:{each})" for each in _COMMAND_PATTERNS), re.IGNORECASE | re.MULTILINE)
+
+@cache
+def orders() -> re.Pattern[str]:
+    """Return the pattern of orders to a model; built when first needed, which most commands never do."""
+    return _any_of(_ORDER_PATTERNS)
+
+
+@cache
+def commands() -> re.Pattern[str]:
+    """Return the pattern of commands somebody is to run."""
+    return _any_of(_COMMAND_PATTERNS)
+
+
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each})" for each in patterns), re.IGNORECASE | re.MULTILINE)

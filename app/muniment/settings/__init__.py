@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from muniment.settings.edit import change
+from collections.abc import Sequence
+from typing import Any
+
+from muniment.paths import Paths
 from muniment.settings.environment import switch
 from muniment.settings.load import SettingsFault, effective_provider, load_settings
-from muniment.settings.template import default_text
 from muniment.settings.values import (
     ApprovalSettings,
     EpisodeSettings,
@@ -39,3 +41,18 @@ __all__ = [
     "load_settings",
     "switch",
 ]
+
+
+def change(paths: Paths, key: str | Sequence[str], value: Any) -> Settings:
+    """Set one key in the settings file, or take it out with None; see `muniment.settings.edit`."""
+    # Most processes only read settings; what writes them is loaded when it is wanted.
+    from muniment.settings.edit import change as change_in_file
+
+    return change_in_file(paths, key, value)
+
+
+def default_text() -> str:
+    """Return a valid settings file that changes nothing; see `muniment.settings.template`."""
+    from muniment.settings.template import default_text as text
+
+    return text()
