@@ -195,6 +195,39 @@ async def test_the_largest_summary_is_taken(place: Place) -> None:
     assert await engine.compact(lambda event: None) is True
 
 
+@pytest.mark.parametrize("text", ["s" * 8_193, "é" * 4_097])
+async def test_one_byte_more_is_too_much_even_where_it_would_save_room(place: Place, text: str) -> None:
+    small(place, 60_000)
+    model = answering(Say(text), Say("y" * 6_000))
+    engine = place.open(model, tools=Tools())
+    await seeded(engine, 4, 300)
+    assert await engine.compact(lambda event: None) is False
+
+
+async def test_no_summary_is_tried_that_would_leave_no_request(place: Place) -> None:
+    small(place)
+    tools = Tools()
+    asked = 0
+
+    def reply(request: ModelRequest) -> Say:
+        nonlocal asked
+        if request.items[-1] == UserItem("now") or isinstance(request.items[-1], ToolItem):
+            asked += 1
+            if asked < 7:
+                return Say(calls=(call("look", f"c{asked}"),))
+            return Say(calls=(call("large", "big", text="1200"),)) if asked == 7 else Say("the end")
+        return Say("y" * 40)
+
+    model = answering(Say(SUMMARY), reply)
+    engine = place.open(model, tools=Registry([tools.look, tools.large]))
+    await seeded(engine, 4, 40)
+    ended, _ = await run(engine, "now")
+    assert ended.status == "completed"
+    assert engine.last_assembly is not None
+    assert Limits(6_000).trigger < engine.last_assembly.estimate <= Limits(6_000).budget
+    assert not summaries(model)
+
+
 async def test_a_failed_summary_does_not_stop_a_turn_that_fits(place: Place) -> None:
     small(place)
     model = answering(Say(finish="refusal", text="no"), Say("y" * 250))

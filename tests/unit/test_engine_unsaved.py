@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from muniment.approval.proposal import Decision, Proposal
 from muniment.session import events as ev
 from support.session import Place, Say, StepModel, Tools, allow, call, full_disk, only, run
 
@@ -78,6 +80,21 @@ async def test_room_made_between_message_and_call_heals_the_same_turn(place: Pla
     assert ended.status == "completed"
     assert tools.keep.ran == ["write"]
     assert place.kinds(engine.id)[0] == "session"
+
+
+async def test_a_disk_that_fills_while_the_question_stands(place: Place) -> None:
+    with ExitStack() as stack:
+
+        async def fill(proposal: Proposal) -> Decision:
+            stack.enter_context(full_disk(10))
+            return Decision(True, "user")
+
+        model, tools = both()
+        engine = place.open(model, tools=tools, approver=fill)
+        _, events = await run(engine)
+    assert tools.keep.ran == []
+    results = {event.tool: event.status for event in only(events, ev.ToolFinished)}
+    assert results["keep"] == "not_executed"
 
 
 async def test_a_sessions_directory_that_cannot_be_made(place: Place) -> None:
