@@ -13,6 +13,7 @@ from muniment.session import events as ev
 from muniment.session.blocks import SUMMARY_LABEL
 from muniment.session.engine import Engine
 from muniment.session.estimate import Limits, estimate
+from muniment.session.replay import replay_events
 from muniment.tools.registry import Registry
 from support.session import Place, Say, StepModel, Tools, call, only, run
 
@@ -311,6 +312,8 @@ async def test_a_second_summary_builds_on_the_first_and_covers_nothing_twice(pla
     assert first.text.endswith("first summary")
     said = [item.text[:2] for item in request.items[1:-1] if isinstance(item, UserItem)]
     assert said == ["2 ", "3 "]
+    told = only(replay_events(engine.replay()), ev.Compacted)
+    assert told == [ev.Compacted("first summary", 2), ev.Compacted("second summary", 2)]
     preview = engine.assemble_preview().request
     assert len(preview.items) == 5
     await engine.close()

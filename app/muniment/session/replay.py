@@ -26,6 +26,7 @@ from muniment.session.logformat import LogRecord
 def replay_events(records: Iterable[LogRecord]) -> Iterator[Event]:
     """Yield what a screen would have been told; a decision of the past allows nothing."""
     pending: dict[str, dict[str, str]] = {}
+    ends: list[int] = []
     for record in records:
         match record.kind:
             case "user_message":
@@ -49,11 +50,15 @@ def replay_events(records: Iterable[LogRecord]) -> Iterator[Event]:
                     record["changed"],
                 )
             case "context_compaction":
-                yield Compacted(record["text"], 0)
+                covered = [seq for seq in ends if seq <= record["covered_seq"]]
+                del ends[: len(covered)]
+                yield Compacted(record["text"], len(covered))
             case "turn_end" if record["status"] == "interrupted":
+                ends.append(record.seq)
                 yield Notice("This turn was interrupted; nothing of it ran again.")
                 yield TurnEnded("cancelled")
             case "turn_end":
+                ends.append(record.seq)
                 yield TurnEnded(cast(TurnStatus, record["status"]))
             case _:
                 continue
