@@ -75,7 +75,7 @@ class Time:
 class DeskApp(FrontDoorApp):
     """A composer, a waiting line and a desk, as the session screen has them."""
 
-    CSS = "TextArea { height: 5; dock: bottom; } #waiting { dock: bottom; height: 1; }"
+    CSS = "#session { height: 1fr; } #waiting { height: 1; } #composer { height: 5; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "review", "Review", id="app.review")]
 
     def __init__(
@@ -95,6 +95,7 @@ class DeskApp(FrontDoorApp):
         )
 
     def compose(self) -> ComposeResult:
+        yield Static("Muniment\n  Saved.", id="session", markup=False)
         yield Static("", id="waiting", markup=False)
         yield TextArea(id="composer")
 

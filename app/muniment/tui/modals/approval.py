@@ -12,6 +12,7 @@ from typing import ClassVar
 from textual import constants, events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
@@ -69,6 +70,7 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
     def on_mount(self) -> None:
         if isinstance(self.app, FrontDoorApp):
             self.app.watch_for(self)
+        self._classify(self.app.size)
         self.set_interval(TICK_SECONDS, self._tick)
         self._panel.entitle(*self._place)
         self._sync()
@@ -80,13 +82,16 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             self._panel.entitle(*place)
 
     def on_resize(self, event: events.Resize) -> None:
-        small = event.size.width < LEAST_SIZE[0] or event.size.height < LEAST_SIZE[1]
+        small = self.too_small
+        self._classify(event.size)
         if small != self.too_small:
-            self.set_class(small, "-too-small")
             self.shaken()
-        self.set_class(event.size.height >= TALL, "-tall")
         self._panel.fit_height()
         self._sync()
+
+    def _classify(self, size: Size) -> None:
+        self.set_class(size.width < LEAST_SIZE[0] or size.height < LEAST_SIZE[1], "-too-small")
+        self.set_class(size.height >= TALL, "-tall")
 
     # -- state -----------------------------------------------------------------------------------------------
 

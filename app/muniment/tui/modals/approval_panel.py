@@ -17,12 +17,19 @@ from muniment.tui.modals.approval_choices import Choice, ChoiceRow, Offer
 from muniment.tui.modals.approval_document import NARROW, Document, View, build_document, size_of
 from muniment.tui.modals.approval_reason import ReasonField
 from muniment.tui.widgets.arming_bar import ArmingBar, BarState
+from muniment.tui.widgets.exact_lines import lay_out, wrap
 from muniment.tui.widgets.exact_text import ExactText
 
 ROOMY_SIZE = (36, 18)
 """Columns and rows from which the whole standing line stays in sight."""
 TALL = 30
 """Rows from which the dialog is only as high as it needs to be."""
+MOST_WIDTH = 116
+"""Columns that the style sheet grants at most."""
+_SIDES = 4
+"""Columns of the border and the padding."""
+_ROWS_AROUND = 8
+"""Rows of the border, the place, the choices, the bar, and the empty rows between on a tall screen."""
 THREAD_FROM = 40_000
 """Characters from which the text is prepared in a thread."""
 
@@ -38,8 +45,8 @@ class ApprovalPanel(Vertical):
         self._view: View | None = None
         self._layout: tuple[bool, bool] | None = None
         self.text = ExactText(id="text")
-        self.place = Static(id="place", markup=False)
-        self.standing = Static(id="standing", markup=False)
+        self.place = Static(" ", id="place", markup=False)
+        self.standing = Static(self._standing_words(cramped=False), id="standing", markup=False)
         self.reason = ReasonField(id="reason")
         self.choices = ChoiceRow(id="choices")
         self.bar = ArmingBar(id="bar")
@@ -60,6 +67,7 @@ class ApprovalPanel(Vertical):
         self._document = document
         self._view = document.views[0] if document.views else None
         self._show_view()
+        self.fit_height()
 
     # -- views -----------------------------------------------------------------------------------------------
 
@@ -75,6 +83,7 @@ class ApprovalPanel(Vertical):
         """Switch between difference, new and old text."""
         self._view = self.other_view or self._view
         self._show_view()
+        self.fit_height()
 
     @property
     def end_drawn(self) -> bool:
@@ -85,8 +94,9 @@ class ApprovalPanel(Vertical):
 
     def _show_view(self, top: int = 0) -> None:
         cramped = self._cramped
-        told = (self._proposal.coverage, "" if cramped else self._proposal.shown_later)
-        self.standing.update(Content(reading_line(" ".join(told).strip())))
+        standing = self._standing_words(cramped=cramped)
+        if standing != self.standing.content:
+            self.standing.update(standing)
         document, view, width = self._document, self._view, self.size.width
         if document is None:
             return
@@ -98,8 +108,12 @@ class ApprovalPanel(Vertical):
             lines = await asyncio.to_thread(document.lines, view, width, with_later=cramped)
             self.text.show(lines, top=top)
 
-        self.text.show(())
+        self.text.show((), top=top)
         self.run_worker(show_large(), group="approval-view", exclusive=True)
+
+    def _standing_words(self, *, cramped: bool) -> Content:
+        told = (self._proposal.coverage, "" if cramped else self._proposal.shown_later)
+        return Content(reading_line(" ".join(told).strip()))
 
     # -- size and place --------------------------------------------------------------------------------------
 
@@ -118,10 +132,14 @@ class ApprovalPanel(Vertical):
 
     def fit_height(self) -> None:
         """On a tall screen, be as high as the proposal needs; else fill the screen."""
-        height = self.screen.size.height
-        if height >= TALL and self.text.laid_out:
-            around = self.outer_size.height - self.text.size.height
-            height = min(height, max(self.text.row_count + around, TALL // 2))
+        width, height = self.screen.size
+        if height >= TALL and self._document is not None and not self._large:
+            # Reckoned and not measured, so that the first frame is right already.
+            inner = min(width, MOST_WIDTH) - _SIDES
+            lines = self._document.lines(self._view, inner)
+            rows = len(lay_out(lines, inner - self.text.styles.scrollbar_size_vertical))
+            standing = len(wrap(self._standing_words(cramped=self._cramped).plain, inner))
+            height = min(height, max(rows + standing + _ROWS_AROUND + self.reason.display, TALL // 2))
         self.styles.height = height
 
     @on(ExactText.Moved)
@@ -144,7 +162,6 @@ class ApprovalPanel(Vertical):
         if warning:
             content += Content.styled(warning, "$foreground on $warning-muted bold")
         self.place.update(content)
-        self.fit_height()
 
     def scroll_text(self, action: str) -> None:
         """Move the text; the name is one of the scrolling actions."""

@@ -98,6 +98,7 @@ class ExactText(ScrollView, can_focus=False):
         self._lines: Sequence[Line] = lines
         self._rows: list[Row] = []
         self._laid_out_for = 0
+        self._awaited_top = 0
         self.end_drawn = False
         """Whether the last row has been drawn since these lines came."""
 
@@ -122,8 +123,8 @@ class ExactText(ScrollView, can_focus=False):
         self._lay_out(top)
 
     def top_line(self) -> int:
-        """Return the number of the uppermost visible line."""
-        return self._rows[self.visible_rows[0] - 1].line if self._rows else 0
+        """Return the number of the uppermost visible line, or of the one that will be."""
+        return self._rows[self.visible_rows[0] - 1].line if self._rows else self._awaited_top
 
     @property
     def laid_out(self) -> bool:
@@ -134,6 +135,7 @@ class ExactText(ScrollView, can_focus=False):
         return max(width - self.styles.scrollbar_size_vertical, 1)
 
     def _lay_out(self, top: int) -> None:
+        self._awaited_top = top
         width = self._text_width(self.size.width)
         if self.size.width == 0 or width == self._laid_out_for:
             return
