@@ -1,0 +1,322 @@
+"""The app: wires boot, session, desk and screens together; what each does stands in its own file."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from muniment.approval.policy import Mode
+from muniment.approval.proposal import Decision, Proposal
+from muniment.safety.errors import MunimentError
+from muniment.tui.approvals import ApprovalDesk
+from muniment.tui.boot import Boot
+from muniment.tui.front_door import FrontDoorApp
+from muniment.tui.screens.session import SessionScreen
+from muniment.tui.theme import DEFAULT, THEMES
+from muniment.tui.widgets.memory_panel import MemoryPanel
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from muniment.session.engine import Engine
+    from muniment.session.start import StartOptions
+
+QUIT_SECONDS = 2.0
+
+
+def _palette() -> type[Provider]:
+    """Load the palette when it is first opened."""
+    from muniment.tui.palette import PlaceProvider
+
+    return PlaceProvider
+
+
+class MunimentApp(FrontDoorApp):
+    """Muniment on a full screen."""
+
+    TITLE = "Muniment"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMMANDS: ClassVar[set[Any]] = {_palette}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "ctrl+q", "quit", "Quit", priority=True, tooltip="Leave; what waits is denied", id="app.quit"
+        ),
+        Binding(
+            "ctrl+c",
+            "stop_or_quit",
+            "Stop",
+            show=False,
+            tooltip="Copy a selection, stop a turn, or quit",
+            id="app.stop",
+        ),
+        Binding(
+            "ctrl+p", "command_palette", "Commands", tooltip="Find and run any command", id="app.commands"
+        ),
+    ]
+
+    def __init__(self, boot: Boot) -> None:
+        super().__init__()
+        self.boot = boot
+        self.engine: Engine | None = None
+        self._session = SessionScreen()
+        self._desk = ApprovalDesk(
+            self,
+            self,
+            quiet_seconds=boot.settings.approval.quiet_seconds,
+            on_change=self._desk_changed,
+            interrupt=self._interrupt,
+        )
+        self._options = boot.options
+        self._quit_asked = float("-inf")
+        for theme in THEMES:
+            self.register_theme(theme)
+        wanted = boot.settings.tui.theme
+        self.theme = wanted if wanted in self.available_themes else DEFAULT
+        if boot.settings.tui.keymap:
+            self.set_keymap(dict(boot.settings.tui.keymap))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterator[SystemCommand]:
+        """Offer none of Textual's own: the palette has ours."""
+        yield from ()
+
+    # Start
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.push_screen(self._session)
+        # The frame is painted first; recipe, settings and log are read after it.
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        if self.boot.pick:
+            from muniment.tui.screens.picker import Picked, RecipePicker
+
+            def picked(choice: Picked | None) -> None:
+                if choice is None:
+                    self.exit(0)
+                else:
+                    self.open(replace(self._options, recipe=choice.recipe, params=choice.params))
+
+            self.push_screen(RecipePicker(self.boot), picked)
+        else:
+            self.open(self._options)
+
+    @work(exclusive=True, group="open-session", exit_on_error=True)
+    async def open(self, options: StartOptions) -> None:
+        """Open a session in place of the present one; asks what has to be asked first."""
+        from muniment.session.endpoint import EndpointUndecided, allow_endpoint
+        from muniment.session.start import DirectoryGone, open_session
+        from muniment.tui.modals.question import Question
+
+        boot = self.boot
+        while True:
+            try:
+                engine = await asyncio.to_thread(
+                    open_session,
+                    options,
+                    boot.paths,
+                    boot.cwd,
+                    boot.environ,
+                    self._desk.ask,
+                    settings=boot.settings,
+                )
+                break
+            except EndpointUndecided as undecided:
+                question = undecided.question
+                if not await self.push_screen_wait(Question(question.text, yes="Allow", no="Refuse")):
+                    self._not_opened(f"The session was not opened: {undecided.sentence}")
+                    return
+                await asyncio.to_thread(allow_endpoint, boot.paths, question)
+            except DirectoryGone as gone:
+                if not await self.push_screen_wait(
+                    Question(f"{gone.sentence} Go on here?", yes="Go on here")
+                ):
+                    self._not_opened(gone.sentence)
+                    return
+                options = replace(options, continue_here=True)
+            except MunimentError as error:
+                self._not_opened(error.sentence)
+                return
+        previous, self.engine = self.engine, engine
+        if previous is not None:
+            await previous.close()
+        self._options = replace(options, mode=Mode.MANUAL, resume_id=None)
+        await self._session.attach(engine, card=engine.provider == "rehearsal")
+
+    def _not_opened(self, sentence: str) -> None:
+        self._session.tell(sentence, error=True)
+        self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q")
+
+    # The hands, for the desk
+
+    def draft_present(self) -> bool:
+        return self._session.is_mounted and bool(self._session.composer.text)
+
+    def keep_paste(self, text: str) -> None:
+        self._session.composer.keep_paste(text)
+
+    def _desk_changed(self) -> None:
+        if self._session.is_mounted:
+            self._session.proposals_wait(self._desk.waiting_text)
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        """Put a proposal of the user's own on the same desk as the model's."""
+        return await self._desk.ask(proposal)
+
+    def _interrupt(self) -> None:
+        if self.engine is not None:
+            self.engine.interrupt()
+
+    # Leaving
+
+    async def action_quit(self) -> None:
+        """Deny what waits, end the session, leave."""
+        self._desk.close()
+        if self.engine is not None:
+            await self.engine.close()
+        self.exit(0)
+
+    def action_stop_or_quit(self) -> None:
+        """Copy a selection, else stop the turn, else quit on the second press."""
+        selected = self.screen.get_selected_text()
+        composer = self._session.composer if self._session.is_mounted else None
+        if not selected and composer is not None and composer.has_focus:
+            selected = composer.selected_text
+        if selected:
+            self.copy_to_clipboard(selected)
+            self.notify("Copied.", markup=False)
+            return
+        if self.engine is not None and self.engine.busy:
+            self._interrupt()
+            return
+        now = time.monotonic()
+        if now - self._quit_asked <= QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="quit")
+            return
+        self._quit_asked = now
+        self.notify("Press Ctrl+C again to leave; your draft stays until then.", markup=False)
+
+    # Places
+
+    def action_show_help(self) -> None:
+        """Show the keys of this place, and how memory works."""
+        from muniment.tui.help import help_reader
+
+        self.push_screen(help_reader(self.screen, self))
+
+    def action_review(self) -> None:
+        """Open what waits."""
+        if not self._desk.open_now():
+            self._session.tell("Nothing waits for a decision.")
+
+    def action_inspect(self) -> None:
+        """Show what the last request carried and what the next would."""
+        if self.engine is not None:
+            from muniment.tui.actions import inspect
+
+            inspect(self, self.engine, self._session.composer.text)
+
+    def action_sessions(self) -> None:
+        """Show earlier sessions."""
+        from muniment.tui.screens.sessions import SessionsScreen
+
+        current = "" if self.engine is None else self.engine.id
+        self.push_screen(SessionsScreen(self.boot.paths, current), self._resume)
+
+    def _resume(self, session: str | None) -> None:
+        if session is not None:
+            self.open(replace(self._options, resume_id=session, mode=Mode.MANUAL))
+
+    def action_search(self, words: str = "") -> None:
+        """Search the records."""
+        if self.engine is not None:
+            from muniment.tui.actions import search
+
+            search(self, self.engine, words)
+
+    def action_cycle_mode(self) -> None:
+        """Go to the next mode; a looser one is asked about."""
+        if self.engine is not None:
+            order = list(Mode)
+            self.set_mode(order[(order.index(self.engine.mode) + 1) % len(order)])
+
+    @work(exclusive=True, group="mode", exit_on_error=True)
+    async def set_mode(self, mode: Mode) -> None:
+        """Set the mode of this session."""
+        from muniment.tui.actions import loosening_question
+
+        engine = self.engine
+        if engine is None:
+            return
+        if mode.loosens(engine.mode) and not await self.push_screen_wait(loosening_question(mode)):
+            return
+        engine.set_mode(mode)
+        self._session.mode_changed(mode)
+
+    # Memory by hand
+
+    @on(MemoryPanel.Opened)
+    def _record_opened(self, event: MemoryPanel.Opened) -> None:
+        if self.engine is not None:
+            from muniment.tui.actions import open_record
+
+            open_record(self, self.engine, event.entry.meta)
+
+    @on(MemoryPanel.DeleteAsked)
+    def _delete_asked(self, event: MemoryPanel.DeleteAsked) -> None:
+        if self.engine is not None:
+            from muniment.tui.actions import delete_record
+
+            self.run_worker(delete_record(self, self.engine, event.entry.meta), group="by-hand")
+
+    @on(MemoryPanel.EditAsked)
+    def _edit_asked(self, event: MemoryPanel.EditAsked) -> None:
+        if self.engine is not None:
+            from muniment.tui.actions import edit_record
+
+            self.run_worker(edit_record(self, self.engine, event.entry.meta), group="by-hand")
+
+    @on(MemoryPanel.UndoAsked)
+    def _undo_asked(self) -> None:
+        self.undo()
+
+    def undo(self) -> None:
+        """Take back this session's newest write."""
+        if self.engine is not None:
+            from muniment.tui.actions import undo
+
+            self.run_worker(undo(self, self.engine), group="by-hand")
+
+    # Slash commands
+
+    def action_slash(self, name: str) -> None:
+        """Run a slash command without an argument."""
+        self.run_slash(name, "")
+
+    def run_slash(self, name: str, rest: str) -> None:
+        """Run a slash command."""
+        from muniment.tui.commands import run_slash
+
+        run_slash(self, name, rest)
+
+    def tell(self, text: str, *, error: bool = False) -> None:
+        """Put a sentence into the transcript."""
+        self._session.tell(text, error=error)
+
+    @property
+    def session_screen(self) -> SessionScreen:
+        return self._session
+
+    @property
+    def options(self) -> StartOptions:
+        """How the present session was started, for a new one like it."""
+        return self._options

@@ -1,0 +1,56 @@
+"""A plain question with two answers, of which no is the default."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from muniment.tui.text import safe
+
+
+class Question(ModalScreen[bool]):
+    """Dismissed with True only when the user moved to yes, or pressed y."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#no"
+    BINDING_GROUP_TITLE = "Question"
+    HELP = "No is chosen; Tab or an arrow moves to yes."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes", tooltip="Yes", id="question.yes"),
+        Binding("n,escape", "answer(False)", "No", tooltip="No", id="question.no"),
+        Binding(
+            "left,right", "app.focus_next", "Move", show=False, tooltip="The other answer", id="question.move"
+        ),
+    ]
+    DEFAULT_CSS = """
+    Question { align: center middle; background: $background 60%; }
+    Question > Vertical {
+        width: 64; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $accent;
+    }
+    Question Horizontal { height: auto; margin-top: 1; align-horizontal: right; }
+    Question Button { margin-left: 2; min-width: 10; }
+    """
+
+    def __init__(self, text: str, *, yes: str = "Yes", no: str = "No") -> None:
+        super().__init__()
+        self._text, self._yes, self._no = text, yes, no
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(safe(self._text), markup=False)
+            with Horizontal():
+                yield Button(safe(self._no), id="no")
+                yield Button(safe(self._yes), id="yes")
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)

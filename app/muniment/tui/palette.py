@@ -1,0 +1,55 @@
+"""The command palette: everything that a key of the place does, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.screen import Screen
+
+from muniment.tui.slash import COMMANDS
+
+_HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
+
+
+class PlaceProvider(Provider):
+    """Offers the actions bound on the screen and around the focus, and the slash commands."""
+
+    def _commands(self) -> Iterator[tuple[str, str, str]]:
+        """Yield name, help and action of each command, every name once."""
+        seen: set[str] = set()
+        for node, bindings in self.screen._modal_binding_chain:
+            for _, binding in bindings:
+                name = binding.action.partition("(")[0].rpartition(".")[2]
+                mine = isinstance(node, Screen) or node is self.app or binding.id
+                if not mine or not binding.description or name in _HIDDEN or binding.description in seen:
+                    continue
+                seen.add(binding.description)
+                action = binding.action
+                yield binding.description, f"{binding.tooltip or ''}  [{binding.key}]", action
+        for each in COMMANDS:
+            yield each.name, each.summary, f"app.slash('{each.action}')"
+
+    async def discover(self) -> Hits:
+        """Offer everything before a letter is typed."""
+        for name, about, action in self._commands():
+            yield DiscoveryHit(Content(name), self._runner(action), help=Content(about).plain)
+
+    async def search(self, query: str) -> Hits:
+        """Offer what matches."""
+        matcher = self.matcher(query)
+        for name, about, action in self._commands():
+            score = matcher.match(f"{name} {about}")
+            if score > 0:
+                yield Hit(score, Content(name), self._runner(action), help=Content(about).plain)
+
+    def _runner(self, action: str) -> Callable[[], Awaitable[None]]:
+        screen = self.screen
+        focused = screen.focused
+
+        async def run() -> None:
+            namespace = focused if focused is not None else screen
+            await self.app.run_action(action, default_namespace=namespace)
+
+        return run

@@ -1,0 +1,161 @@
+"""Choosing a recipe: what it is for, its text before it runs, and its parameters in a form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Button, Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from muniment.memory.records.scope import resolve_chain
+from muniment.safety.visible import reading_line
+from muniment.session.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
+from muniment.tui.boot import Boot
+from muniment.tui.text import safe, safe_line
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A recipe and the values of its parameters."""
+
+    recipe: str
+    params: dict[str, str]
+
+
+class RecipePicker(Screen[Picked | None]):
+    """Lists recipes; Enter starts one."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#recipes"
+    BINDING_GROUP_TITLE = "Recipes"
+    HELP = "A recipe sets up a session. Read its text beside the list before you start it."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Leave without starting a session", id="picker.back"),
+        Binding("f1", "app.show_help", "Help", tooltip="Keys of this place", id="picker.help"),
+    ]
+    DEFAULT_CSS = """
+    RecipePicker { background: $background; }
+    RecipePicker #picker-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; }
+    RecipePicker #recipes { width: 2fr; height: 1fr; background: $background; border: none; }
+    RecipePicker VerticalScroll { width: 3fr; height: 1fr; border-left: vkey $foreground 25%; padding: 0 1; }
+    """
+
+    def __init__(self, boot: Boot) -> None:
+        super().__init__()
+        self._boot = boot
+        self._listed: list[ListedRecipe] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static("Choose a recipe for this session", id="picker-title", markup=False)
+        with Horizontal():
+            yield OptionList(id="recipes", markup=False)
+            with VerticalScroll():
+                yield Static("", id="recipe-text", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        chain = resolve_chain(self._boot.cwd, self._boot.paths)
+        self._listed = [each for each in list_recipes(self._boot.paths, chain) if not each.shadowed]
+        options = self.query_one("#recipes", OptionList)
+        for each in self._listed:
+            about = each.description if each.recipe is not None else "cannot be used; see beside"
+            options.add_option(
+                Option(
+                    Content.assemble(
+                        (reading_line(each.name), "bold" if each.recipe else "$error"),
+                        (f"  {each.source}\n", "$secondary"),
+                        f"  {reading_line(about)}",
+                    )
+                )
+            )
+        options.highlighted = 0
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        each = self._listed[event.option_index]
+        if each.recipe is None:
+            text = safe("\n".join(fault.sentence for fault in each.faults))
+        else:
+            text = safe(each.recipe.text or each.recipe.instructions)
+        self.query_one("#recipe-text", Static).update(text)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        each = self._listed[event.option_index]
+        if each.recipe is None:
+            self.notify("This recipe has faults; they stand beside the list.", markup=False, severity="error")
+            return
+        name = each.name if each.path is None else str(each.path)
+        if each.recipe.parameters:
+            self.app.push_screen(ParameterForm(each.recipe), lambda values: self._filled(name, values))
+        else:
+            self.dismiss(Picked(name, {}))
+
+    def _filled(self, name: str, values: dict[str, str] | None) -> None:
+        if values is not None:
+            self.dismiss(Picked(name, values))
+
+    def action_leave(self) -> None:
+        """Go back without a choice."""
+        self.dismiss(None)
+
+
+class ParameterForm(Screen[dict[str, str] | None]):
+    """Asks for the values of a recipe's parameters; they are filled in literally, once."""
+
+    BINDING_GROUP_TITLE = "Parameters"
+    HELP = "Tab moves between fields; Start checks them."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Back to the recipes", id="parameters.back"),
+        Binding("ctrl+s", "start", "Start", tooltip="Start the session", id="parameters.start"),
+    ]
+    DEFAULT_CSS = """
+    ParameterForm { background: $background; }
+    ParameterForm VerticalScroll { padding: 1 2; height: 1fr; }
+    ParameterForm .label { margin-top: 1; }
+    ParameterForm #fault { color: $error; height: auto; }
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__()
+        self._recipe = recipe
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll():
+            yield Static(safe_line(f"{self._recipe.name}: parameters"), markup=False)
+            for n, each in enumerate(self._recipe.parameters):
+                need = "required" if each.required else "optional"
+                yield Static(safe(f"{each.name} ({need}): {each.description}"), markup=False, classes="label")
+                yield Input(value=each.default or "", id=f"parameter-{n}")
+            yield Static("", id="fault", markup=False)
+            with Vertical():
+                yield Button("Start", id="start")
+        yield Footer(show_command_palette=False)
+
+    @on(Button.Pressed, "#start")
+    def _pressed(self) -> None:
+        self.action_start()
+
+    def action_start(self) -> None:
+        """Check the values and start."""
+        values = {
+            each.name: self.query_one(f"#parameter-{n}", Input).value
+            for n, each in enumerate(self._recipe.parameters)
+        }
+        values = {name: value for name, value in values.items() if value}
+        try:
+            fill(self._recipe, values)
+        except RecipeParameters as fault:
+            self.query_one("#fault", Static).update(safe(fault.sentence))
+            return
+        self.dismiss(values)
+
+    def action_leave(self) -> None:
+        """Go back to the recipes."""
+        self.dismiss(None)

@@ -1,0 +1,360 @@
+"""The session screen: conversation, composer and memory side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from muniment.approval.policy import Mode
+from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
+from muniment.session import events as ev
+from muniment.tui.adapter import Adapter
+from muniment.tui.slash import matching, parse
+from muniment.tui.widgets.composer import Composer
+from muniment.tui.widgets.first_card import TRIES, FirstCard
+from muniment.tui.widgets.memory_panel import MemoryPanel
+from muniment.tui.widgets.status_line import StatusLine
+from muniment.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+
+PANEL_COLUMNS = 100
+"""From this width on the memory panel is open by itself and stands beside the conversation."""
+REPLAYED = 60
+"""How many events of an earlier conversation are drawn when it is resumed."""
+
+
+class SessionScreen(Screen[None]):
+    """One open session."""
+
+    CSS_PATH = "session.tcss"
+    AUTO_FOCUS: ClassVar[str | None] = "#composer"
+    BINDING_GROUP_TITLE = "Session"
+    HELP = "Write below and press Enter. Everything the model wants to save waits for your approval."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "f1",
+            "app.show_help",
+            "Help",
+            tooltip="Keys of this place, and how memory works",
+            id="session.help",
+        ),
+        Binding("f2", "toggle_panel", "Memory", tooltip="Show or hide the memory panel", id="session.memory"),
+        Binding("f3", "app.search", "Search", tooltip="Search the records", id="session.search"),
+        Binding("f4", "app.review", "Review", tooltip="Open what waits for a decision", id="session.review"),
+        Binding(
+            "f5",
+            "app.inspect",
+            "Context",
+            tooltip="What the last and the next request carry",
+            id="session.context",
+        ),
+        Binding("f6", "app.sessions", "Sessions", tooltip="Earlier sessions", id="session.sessions"),
+        Binding("f8", "app.cycle_mode", "Mode", tooltip="Change what runs unasked", id="session.mode"),
+        Binding(
+            "escape",
+            "back",
+            "Stop",
+            show=False,
+            tooltip="Stop the turn, or return to the composer",
+            id="session.stop",
+        ),
+        *(
+            Binding(
+                f"alt+{n + 1}",
+                f"try({n})",
+                f"Try: {name}",
+                show=False,
+                tooltip=f"Insert: {name}",
+                id=f"session.try{n + 1}",
+            )
+            for n, (name, _) in enumerate(TRIES)
+        ),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine: Engine | None = None
+        self._adapter: Adapter | None = None
+        self._panel_wish: bool | None = None
+        self._unknown_asked = False
+
+    # Layout
+
+    def compose(self) -> ComposeResult:
+        yield Static("Muniment", id="top", markup=False)
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield Transcript(id="transcript")
+                yield Static("", id="waiting", markup=False)
+                yield Static("", id="slash", markup=False)
+                yield Composer(id="composer")
+            yield MemoryPanel(id="panel")
+        yield StatusLine(id="status")
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def composer(self) -> Composer:
+        return self.query_one("#composer", Composer)
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one("#transcript", Transcript)
+
+    @property
+    def status(self) -> StatusLine:
+        return self.query_one("#status", StatusLine)
+
+    @property
+    def panel(self) -> MemoryPanel:
+        return self.query_one("#panel", MemoryPanel)
+
+    def on_mount(self) -> None:
+        self._adapter = Adapter(self.transcript, self.status, self)
+        self._draw_events()
+        self._lay_out(self.size.width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._lay_out(event.size.width)
+
+    def _lay_out(self, width: int) -> None:
+        wide = width >= PANEL_COLUMNS
+        self.set_class(not wide, "-small")
+        opened = wide if self._panel_wish is None else self._panel_wish
+        self.panel.set_class(opened, "-open")
+        self._entitle()
+
+    def _entitle(self) -> None:
+        engine = self.engine
+        if engine is None:
+            return
+        parts = [engine.recipe.name, engine.id[:8]]
+        if engine.title:
+            parts.insert(1, engine.title)
+        place = reading_line(str(engine.cwd))
+        self.query_one("#top", Static).update(
+            Content.assemble(
+                ("Muniment", "bold $primary"), f"  {reading_line(' · '.join(parts))}  ", (place, "$secondary")
+            )
+        )
+
+    # The host of the adapter
+
+    @property
+    def speaker(self) -> str:
+        return "Muniment"
+
+    @property
+    def save_fault(self) -> str | None:
+        return None if self.engine is None else self.engine.save_fault
+
+    def memory_changed(self) -> None:
+        self.panel.look()
+
+    # Sessions
+
+    @work(group="session-events", exit_on_error=True)
+    async def _draw_events(self) -> None:
+        if self._adapter is not None:
+            await self._adapter.run()
+
+    async def attach(self, engine: Engine, *, card: bool) -> None:
+        """Show a session; an earlier conversation is drawn from its log."""
+        from muniment.session.replay import replay_events
+
+        self.engine = engine
+        await self.transcript.reset()
+        adapter = self._adapter
+        if adapter is None:
+            return
+        earlier = list(replay_events(engine.replay()))
+        if len(earlier) > REPLAYED:
+            hidden = len(earlier) - REPLAYED
+            adapter.emit(
+                ev.Notice(
+                    f"{hidden} earlier events are not drawn; muniment session show {engine.id} has all."
+                )
+            )
+        for event in earlier[-REPLAYED:]:
+            if isinstance(event, ev.ReplyEnded):
+                adapter.emit(ev.TextDelta(event.text)) if event.text else None
+            adapter.emit(event)
+        for event in engine.opening:
+            adapter.emit(event)
+        name = "rehearsal model" if engine.provider == "rehearsal" else engine.model_name
+        self.status.say(
+            mode=str(engine.mode),
+            model=name,
+            digest=engine.digest_items,
+            session=engine.id,
+            state="ready",
+            used=None,
+            last_write="",
+            unsaved=False,
+        )
+        self._entitle()
+        self.panel.attach(engine.surfaces)
+        for old in self.query(FirstCard):
+            await old.remove()
+        if card and not earlier:
+            await self.query_one("#left").mount(FirstCard(), before="#waiting")
+        await adapter.drained()
+        self.transcript.anchor()
+        if engine.unknown_calls:
+            self.app.call_later(self._ask_unknown)
+        elif engine.first_prompt and not earlier:
+            self.send(engine.first_prompt)
+
+    @work(group="session-unknown", exit_on_error=True)
+    async def _ask_unknown(self) -> None:
+        from muniment.tui.modals.question import Question
+
+        engine = self.engine
+        if engine is None:
+            return
+        names = ", ".join(engine.unknown_calls)
+        text = (
+            f"This session broke off while {names} ran. Whether it took effect is not known, and it is not "
+            "run again. Look at the present state before relying on it. Go on?"
+        )
+        if await self.app.push_screen_wait(Question(text, yes="Go on", no="Not now")):
+            engine.acknowledge()
+
+    # Messages
+
+    @on(Composer.Sent)
+    def _sent(self, event: Composer.Sent) -> None:
+        event.stop()
+        command = parse(event.text)
+        if command is not None:
+            found, rest = command
+            if found is None:
+                self.tell(f"There is no command {rest}; / shows all. Nothing was sent.", error=True)
+                return
+            self.composer.accepted(event.text)
+            self.app.run_slash(found.action, rest)  # type: ignore[attr-defined]  # only MunimentApp has this screen
+            return
+        if self.engine is None or self.engine.busy:
+            self.tell("A turn is running; Escape stops it. Your draft is kept.")
+            return
+        if self.engine.unknown_calls:
+            self._ask_unknown()
+            return
+        self.composer.accepted(event.text)
+        self.send(event.text)
+
+    def send(self, text: str) -> None:
+        """Start a turn."""
+        for card in self.query(FirstCard):
+            card.remove()
+        self.status.say(state="working")
+        self._turn(text)
+
+    @work(group="session-turn", exit_on_error=True)
+    async def _turn(self, text: str) -> None:
+        engine, adapter = self.engine, self._adapter
+        if engine is None or adapter is None:
+            return
+        self.transcript.anchor()
+        try:
+            await engine.turn(text, adapter.emit)
+        except MunimentError as error:
+            adapter.emit(ev.ErrorRaised(error.sentence))
+            adapter.emit(ev.TurnEnded("failed"))
+            if not self.composer.text:
+                self.composer.put(text)
+        await adapter.drained()
+
+    def tell(self, text: str, *, error: bool = False) -> None:
+        """Put a sentence into the transcript."""
+        if self._adapter is not None:
+            self._adapter.emit(ev.ErrorRaised(text) if error else ev.Notice(text))
+
+    @on(Composer.Edited)
+    def _edited(self, event: Composer.Edited) -> None:
+        event.stop()
+        found = matching(event.text)
+        hints = self.query_one("#slash", Static)
+        hints.set_class(bool(found), "-open")
+        if found:
+            width = max(len(f"{each.name} {each.argument}") for each in found)
+            rows = [
+                Content.assemble((f"{each.name} {each.argument}".ljust(width), "bold"), f"  {each.summary}")
+                for each in found
+            ]
+            hints.update(Content("\n").join([*rows, Content.styled("Tab completes", "$secondary")]))
+
+    def emit(self, event: ev.Event) -> None:
+        """Draw an event of the engine."""
+        if self._adapter is not None:
+            self._adapter.emit(event)
+
+    def written(self, what: str) -> None:
+        """Say what was written by hand, and look at the memory again."""
+        self.status.say(last_write=what)
+        self.panel.look()
+
+    def proposals_wait(self, text: str) -> None:
+        """Say above the composer what waits, or nothing."""
+        line = self.query_one("#waiting", Static)
+        line.update(Content(text))
+        line.set_class(bool(text), "-waits")
+
+    # Keys
+
+    def action_try(self, number: int) -> None:
+        """Put one of the requests of the first minute into the composer."""
+        self.composer.put(TRIES[number][1])
+        self.composer.focus()
+
+    def action_toggle_panel(self) -> None:
+        """Show or hide the memory panel."""
+        opened = not self.panel.has_class("-open")
+        self._panel_wish = opened
+        self.panel.set_class(opened, "-open")
+        if opened:
+            self.panel.look()
+            self.panel.records_tree.focus()
+        else:
+            self.composer.focus()
+
+    def action_back(self) -> None:
+        """Clear the filter, else stop the turn, else return to the composer."""
+        if self.panel.clear_filter():
+            return
+        if self.engine is not None and self.engine.busy:
+            self.engine.interrupt()
+            return
+        if self.has_class("-small") and self.panel.has_class("-open"):
+            self.action_toggle_panel()
+        self.composer.focus()
+
+    @on(MemoryPanel.Resized)
+    def _panel_resized(self, event: MemoryPanel.Resized) -> None:
+        event.stop()
+        width = max(24, min(self.size.width - 30, self.panel.size.width + 3 + event.cells))
+        self.panel.styles.width = width
+
+    @on(MemoryPanel.Troubled)
+    def _panel_troubled(self, event: MemoryPanel.Troubled) -> None:
+        event.stop()
+        self.tell(event.text, error=True)
+
+    def mode_changed(self, mode: Mode) -> None:
+        """Say the mode in words."""
+        self.status.say(mode=str(mode))
+
+    async def drained(self) -> None:
+        """Wait until all events are drawn."""
+        if self._adapter is not None:
+            await asyncio.wait_for(self._adapter.drained(), 5)

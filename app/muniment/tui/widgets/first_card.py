@@ -1,0 +1,41 @@
+"""The card of the first minute: who answers, three things to try, and how to reach a real model."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+_SAVE = """\
+Use memory_store to save a project memory:
+id: pilot-review-rule
+title: Pilot comparison review rule
+category: decision
+tags: pilot, review
+content: Cite Notes A and B; show both denominators; do not infer satisfaction.
+Then show the saved identifier, scope and whether it was newly created."""
+TRIES = (
+    ("save a rule", _SAVE),
+    ("fetch it", "Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope."),
+    ("see what is kept", "Use memory_list to show what is kept here."),
+)
+
+
+class FirstCard(Static):
+    """Shown above the composer while the rehearsal model answers and nothing was said yet."""
+
+    DEFAULT_CSS = """
+    FirstCard { height: auto; margin: 0 1; padding: 0 1; border: round $accent 60%; color: $foreground; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        lines = Content.assemble(
+            ("The rehearsal model answers", "bold"),
+            ": offline, no key, a fixed script. Try ",
+            *(
+                part
+                for n, (name, _) in enumerate(TRIES)
+                for part in ((f"Alt+{n + 1}", "bold $accent"), f" {name}  ")
+            ),
+            "\nA real model: muniment config init, then model.name and base_url; or --model and --base-url.",
+        )
+        super().__init__(lines, markup=False, id=id)
