@@ -75,8 +75,8 @@ def test_a_short_file_by_hand_gets_the_defaults_and_the_file_time() -> None:
     ("text", "word"),
     [
         ("", "empty"),
-        ("just words\n", "list of fields"),
-        ("- id: r\n- title: x\n", "list of fields"),
+        ("just words\n", "mapping of fields"),
+        ("- id: r\n- title: x\n", "mapping of fields"),
         ("title: A\ncontent: B\n", "id is missing"),
         ("id: other\ntitle: A\ncontent: B\n", "other"),
         ("id: r\ntitle:\ncontent: B\n", "title is missing"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from muniment.approval.policy import matches
@@ -50,6 +51,8 @@ def default_registry() -> Registry:
     """Return all tools of the product."""
     tools: list[Tool[Any]] = []
     for family in FAMILIES:
+        if find_spec(f"muniment.tools.{family}") is None:
+            continue
         tools.extend(import_module(f"muniment.tools.{family}").TOOLS)
     return Registry(tools)
 

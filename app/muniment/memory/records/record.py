@@ -54,7 +54,7 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
     except YamlFault as fault:
         raise RecordFault(str(fault)) from fault
     if not isinstance(fields, dict):
-        raise RecordFault("is empty" if fields is None else "is not a list of fields")
+        raise RecordFault("is empty" if fields is None else "is not a mapping of fields")
     get = fields.get
     record_id = get("id")
     if record_id != stem:
