@@ -265,6 +265,22 @@ def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: 
     assert log.read_bytes() == b"one\nthree\n"
 
 
+def test_an_error_names_the_file_and_not_the_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def read_only(path: str, flags: int, *args: int, **kwargs: int) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(errno.EROFS, "Read-only file system", path)
+        return real(path, flags, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", read_only)
+    with pytest.raises(OSError, match="Read-only") as caught:
+        write_atomic(tmp_path / "r.yaml", b"x")
+    assert caught.value.filename == str(tmp_path / "r.yaml")
+
+
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data[:3])))

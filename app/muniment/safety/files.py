@@ -107,17 +107,15 @@ def ensure_private_dir(path: Path) -> None:
         missing.append(at)
         at = at.parent
     for each in reversed(missing):
-        with suppress(FileExistsError):  # another process was faster
-            each.mkdir(mode=PRIVATE_DIR)
+        with open_directory(each.parent) as parent, suppress(FileExistsError):  # another process was faster
+            os.mkdir(each.name, PRIVATE_DIR, dir_fd=parent)
+            if stat.S_IMODE(os.stat(each.name, dir_fd=parent).st_mode) != PRIVATE_DIR:
+                os.chmod(each.name, PRIVATE_DIR, dir_fd=parent)
     with open_directory(path) as fd:
         info = os.fstat(fd)
         if stat.S_IMODE(info.st_mode) != PRIVATE_DIR and info.st_uid == os.geteuid():
             with suppress(PermissionError):  # some sandboxes forbid chmod; the directory works all the same
                 os.fchmod(fd, PRIVATE_DIR)
-    for each in missing[1:]:
-        if stat.S_IMODE(each.stat().st_mode) != PRIVATE_DIR:
-            with suppress(PermissionError):
-                each.chmod(PRIVATE_DIR)
 
 
 def read_regular(
@@ -170,7 +168,11 @@ def write_atomic(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, durable: 
     """
     with open_directory(path.parent) as parent:
         temp = _temp_name(path.name)
-        fd = os.open(temp, _TEMP_FLAGS, mode, dir_fd=parent)
+        try:
+            fd = os.open(temp, _TEMP_FLAGS, mode, dir_fd=parent)
+        except OSError as error:
+            error.filename = str(path)  # the name that means something to a reader
+            raise
         try:
             try:
                 if stat.S_IMODE(os.fstat(fd).st_mode) != mode:
