@@ -51,10 +51,11 @@ _SEEN_LETTERS = (
     "\u0904-\u0939\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uac00-\ud7a3\u2010-\u2027\u2030-\u205e"
 )
 """Ranges in which every character can be seen: skipped without asking for each."""
+_RUN = LONGEST_PLAIN_RUN + 1
 _ODD = f"[^\x20-\x7e{_SEEN_LETTERS}]"
-_LINE_TOKEN = re.compile(f'(?P<keep>{EMOJI})|(?P<spaces> {{4,}})|[\\\\"]|{_ODD}')
+_LINE_TOKEN = re.compile(f'(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}})|[\\\\"]|{_ODD}')
 _BLOCK_TOKEN = re.compile(
-    f"(?P<keep>{EMOJI})|(?P<spaces> {{4,}}| +(?=\n|\\Z))|(?:(?<=\n)|\\A)(?P<blank>\n{{4,}})|\n|\\\\|{_ODD}"
+    f"(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}}| +(?=\n|\\Z))|(?:(?<=\n)|\\A)(?P<blank>\n{{{_RUN},}})|\n|\\\\|{_ODD}"
 )
 _ODD_SPACES = frozenset("\u00a0\u1680\u202f\u205f\u3000\u2800") | frozenset(map(chr, range(0x2000, 0x200B)))
 _SURROGATES = re.compile("[\ud800-\udfff]")
