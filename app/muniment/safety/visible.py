@@ -55,7 +55,8 @@ _RUN = LONGEST_PLAIN_RUN + 1
 _ODD = f"[^\x20-\x7e{_SEEN_LETTERS}]"
 _LINE_TOKEN = re.compile(f'(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}})|[\\\\"]|{_ODD}')
 _BLOCK_TOKEN = re.compile(
-    f"(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}}| +(?=\n|\\Z))|(?:(?<=\n)|\\A)(?P<blank>\n{{{_RUN},}})|\n|\\\\|{_ODD}"
+    f"(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}}| +(?=\n|\\Z))"
+    f"|(?:(?<=\n)|\\A)(?P<blank>\n{{{_RUN},}})|\n|\\\\|{_ODD}"
 )
 _ODD_SPACES = frozenset("\u00a0\u1680\u202f\u205f\u3000\u2800") | frozenset(map(chr, range(0x2000, 0x200B)))
 _SURROGATES = re.compile("[\ud800-\udfff]")
