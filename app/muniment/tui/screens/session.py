@@ -71,14 +71,14 @@ class SessionScreen(Screen[None]):
         ),
         *(
             Binding(
-                f"alt+{n + 1}",
+                key,
                 f"try({n})",
-                f"Try: {name}",
+                name.capitalize(),
                 show=False,
                 tooltip=f"Insert: {name}",
-                id=f"session.try{n + 1}",
+                id=f"session.try-{key}",
             )
-            for n, (name, _) in enumerate(TRIES)
+            for n, (key, name, _) in enumerate(TRIES)
         ),
     ]
 
@@ -209,7 +209,7 @@ class SessionScreen(Screen[None]):
         if card and not earlier:
             await self.query_one("#left").mount(FirstCard(), before="#waiting")
         await adapter.drained()
-        self.transcript.anchor()
+        self.transcript.follow()
         if engine.unknown_calls:
             self.app.call_later(self._ask_unknown)
         elif engine.first_prompt and not earlier:
@@ -265,7 +265,7 @@ class SessionScreen(Screen[None]):
         engine, adapter = self.engine, self._adapter
         if engine is None or adapter is None:
             return
-        self.transcript.anchor()
+        self.transcript.follow()
         try:
             await engine.turn(text, adapter.emit)
         except MunimentError as error:
@@ -314,7 +314,7 @@ class SessionScreen(Screen[None]):
 
     def action_try(self, number: int) -> None:
         """Put one of the requests of the first minute into the composer."""
-        self.composer.put(TRIES[number][1])
+        self.composer.put(TRIES[number][2])
         self.composer.focus()
 
     def action_toggle_panel(self) -> None:

@@ -60,6 +60,9 @@ class Composer(TextArea):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True)
+        # A text area takes two function keys for selecting, which mean other things on this screen.
+        for key in ("f6", "f7"):
+            self._bindings.key_to_bindings.pop(key, None)
         self._history: list[str] = []
         self._at: int | None = None
         self._kept = ""
@@ -69,8 +72,12 @@ class Composer(TextArea):
         if self._handled(event.key):
             event.prevent_default()
             event.stop()
-        else:
+        elif not event.key.startswith("alt+"):
             await super()._on_key(event)
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Leave chords with Alt to the bindings, although they carry a letter."""
+        return not key.startswith("alt+") and super().check_consume_key(key, character)
 
     def _handled(self, key: str) -> bool:
         """Act on a key that means something else here than in a text area."""

@@ -14,9 +14,13 @@ tags: pilot, review
 content: Cite Notes A and B; show both denominators; do not infer satisfaction.
 Then show the saved identifier, scope and whether it was newly created."""
 TRIES = (
-    ("save a rule", _SAVE),
-    ("fetch it", "Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope."),
-    ("see what is kept", "Use memory_list to show what is kept here."),
+    ("f7", "save a rule", _SAVE),
+    (
+        "f9",
+        "fetch it",
+        "Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.",
+    ),
+    ("f10", "see what is kept", "Use memory_list to show what is kept here."),
 )
 
 
@@ -31,11 +35,7 @@ class FirstCard(Static):
         lines = Content.assemble(
             ("The rehearsal model answers", "bold"),
             ": offline, no key, a fixed script. Try ",
-            *(
-                part
-                for n, (name, _) in enumerate(TRIES)
-                for part in ((f"Alt+{n + 1}", "bold $accent"), f" {name}  ")
-            ),
+            *(part for key, name, _ in TRIES for part in ((key.upper(), "bold $accent"), f" {name}  ")),
             "\nA real model: muniment config init, then model.name and base_url; or --model and --base-url.",
         )
         super().__init__(lines, markup=False, id=id)

@@ -61,7 +61,12 @@ class Transcript(VerticalScroll, can_focus=True):
         self._speaker = ""
 
     def on_mount(self) -> None:
-        self.anchor()
+        self.follow()
+
+    def follow(self) -> None:
+        """Stay at the bottom from now on, until the user scrolls."""
+        # Before the first layout there is no bottom, and anchoring would scroll above the top.
+        self.call_after_refresh(self.anchor)
 
     async def reset(self) -> None:
         """Empty the transcript."""
