@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from support.server_wire import Call, chat_events, read_request, responses_events
 
-End = Literal["end", "reset", "stall"]
+End = Literal["end", "close", "reset", "stall"]
 WAIT_SECONDS = 10.0
 
 
@@ -34,7 +35,7 @@ class Reply:
 
     `raw` is sent as it is in place of a rendered reply; `status` other than 200 sends `body` with its length.
     `gate` is waited for before the first byte, `hold` after the last one. `ends` tells how the body ends: as
-    it should, by a connection reset in the middle, or by silence until the server is closed.
+    it should, by a connection closed or reset in the middle, or by silence until the server is closed.
     """
 
     text: str | tuple[str, ...] = ()
@@ -215,6 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = self._record(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
         owner = self.server.owner
+        # A proxy is asked for a whole address.
+        self.path = urlsplit(self.path).path
         if self.path not in ("/v1/chat/completions", "/v1/responses"):
             owner.other_requests.append(request)
             self._whole(404, {}, json.dumps({"error": "no such path"}), "application/json")

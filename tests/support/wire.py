@@ -42,7 +42,7 @@ class Heard:
 
     @property
     def finished(self) -> Finished:
-        last = self.events[-1]
+        last = self.events[-1] if self.events else None
         assert isinstance(last, Finished), f"the last event is {last}, the error {self.error}"
         return last
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,8 @@ from muniment.model.base import Finished, FinishReason, ToolCall, Usage
 from muniment.safety.visible import clean_surrogates
 
 MAX_REPLY_CHARS = 8 * 1024 * 1024
+ID_MAX = 64
+_NOT_IN_ID = re.compile(r"[^!-~]")
 CUT_NOTE = "The reply was cut by the output limit; no tool call of it was run."
 REFUSED_NOTE = "The model or its server refused to answer this."
 
@@ -131,17 +134,17 @@ class Draft:
             name = clean_surrogates(parts.name).strip()
             if not name:
                 fault = "The call names no tool; nothing was run."
-            calls.append(ToolCall(unique_id(clean_surrogates(parts.id), taken), name, arguments, fault))
+            calls.append(ToolCall(unique_id(parts.id, taken), name, arguments, fault))
         return tuple(calls)
 
 
 def unique_id(wanted: str, taken: set[str]) -> str:
-    """Return an id that is not taken yet, the wanted one where possible, and take it."""
-    base = wanted or "call"
-    candidate, number = (wanted or "call_1"), 1
+    """Return an id that is not taken yet and that servers accept, the wanted one where possible, and take it."""
+    usable = _NOT_IN_ID.sub("_", wanted)[:ID_MAX]
+    candidate, number = (usable or "call_1"), 1
     while candidate in taken:
         number += 1
-        candidate = f"{base}_{number}"
+        candidate = f"{usable[: ID_MAX - 8] or 'call'}_{number}"
     taken.add(candidate)
     return candidate
 

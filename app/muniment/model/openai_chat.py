@@ -33,6 +33,7 @@ class OpenAIChatModel(OpenAIModel):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._ask_counts = True
+        self._limit_swapped = False
         self._limit_name = _LIMITS[0] if endpoint.official else _LIMITS[1]
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
@@ -71,11 +72,10 @@ class OpenAIChatModel(OpenAIModel):
         if "stream_options" in body and any(word in said for word in _COUNTS_REFUSED):
             self._ask_counts = False
             return {name: value for name, value in body.items() if name != "stream_options"}
-        if self._limit_name in body and self._limit_name in said:
-            refused = self._limit_name
+        refused = self._limit_name
+        if refused in body and refused in said and not self._limit_swapped:
+            self._limit_swapped = True
             self._limit_name = next(name for name in _LIMITS if name != refused)
-            if self._limit_name in body or body.get("_swapped"):
-                return None
             changed = {name: value for name, value in body.items() if name != refused}
             return {**changed, self._limit_name: body[refused]}
         return None
