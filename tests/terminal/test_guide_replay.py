@@ -1,0 +1,231 @@
+"""The guided tour of records, step by step, in a real terminal: save, fetch, update, delete, suppress."""
+
+from __future__ import annotations
+
+import re
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from support.command import run
+from support.environment import REPOSITORY
+from support.terminal import Terminal
+
+RECIPE = str(REPOSITORY / "recipes" / "review-work.yaml")
+START = ("run", "--new", "--file", RECIPE, "--provider", "rehearsal", "--no-trace")
+SAVE = (
+    "Use memory_store to save a project memory:\n"
+    "id: pilot-review-rule\n"
+    "title: Pilot comparison review rule\n"
+    "category: decision\n"
+    "tags: pilot, review\n"
+    "content: Cite Notes A and B; show both denominators; do not infer satisfaction.\n"
+    "Then show the saved identifier, scope and whether it was newly created."
+)
+FETCH = (
+    "Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.\n"
+    "Do not infer the rule from an earlier conversation."
+)
+UPDATE = (
+    "Update project memory pilot-review-rule with memory_store.\n"
+    "Keep its title. Replace the content with:\n"
+    "Cite Notes A and B, show both denominators, and retain missing survey evidence.\n"
+    "Retrieve it again so I can inspect the stored result."
+)
+DELETE = (
+    "Delete pilot-review-rule from project scope using memory_delete.\n"
+    "Show the scope actually deleted, then use memory_list to check what remains."
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    directory = tmp_path / "study"
+    (directory / ".muniment").mkdir(parents=True, mode=0o700)
+    return directory
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return tmp_path / "user"
+
+
+def opened(project: Path, base: Path, **env: str) -> Terminal:
+    terminal = Terminal(START, cwd=project, base=base, columns=100, rows=40, env=env)
+    terminal.wait_for("Write a message", "ready")
+    return terminal
+
+
+def say(terminal: Terminal, text: str) -> None:
+    """Paste a message as a person would and send it."""
+    terminal.paste(text)
+    # The whole draft must have arrived before Enter, or Enter would send a part of it.
+    terminal.wait(lambda _: _draft_ends_with(terminal, text), what="the pasted draft")
+    terminal.press("enter")
+
+
+def _draft_ends_with(terminal: Terminal, text: str) -> bool:
+    last = text.split("\n")[-1][-30:]
+    return "".join(last.split()) in "".join("".join(terminal.text.split()).split("│"))
+
+
+def allow(terminal: Terminal) -> None:
+    terminal.wait_for("ARMED")
+    terminal.press("a")
+    terminal.wait_gone("ARMED")
+
+
+def fields(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z_]+): ?(.*)$", text, re.MULTILINE))
+
+
+def quit_from(terminal: Terminal) -> None:
+    terminal.press("ctrl+q")
+    assert terminal.exit_code() == 0
+
+
+def saved(project: Path, base: Path) -> Path:
+    """Save the rule by a tool call approved in advance."""
+    done = run(
+        "tool",
+        "call",
+        "memory_store",
+        "--yes",
+        "--json",
+        "--args",
+        '{"id":"pilot-review-rule","title":"Pilot comparison review rule","category":"decision",'
+        '"tags":["pilot","review"],"content":"Cite Notes A and B."}',
+        cwd=project,
+        base=base,
+    )
+    assert done.code == 0, done.err
+    return project / ".muniment" / "memory" / "pilot-review-rule.yaml"
+
+
+def test_a_rule_is_saved_after_an_early_key_was_ignored_and_fetched_in_a_new_session(
+    project: Path, base: Path
+) -> None:
+    path = project / ".muniment" / "memory" / "pilot-review-rule.yaml"
+    with opened(project, base) as terminal:
+        first = re.search(r"review-work · ([0-9a-f]{8})", terminal.text)
+        say(terminal, SAVE)
+        terminal.wait_for("Create a record", "keys are ignored")
+        terminal.press("a")
+        terminal.settle(0.3)
+        assert not path.exists()
+        shown = terminal.wait_for("ARMED", "pilot-review-rule", "Cite Notes A and B")
+        assert str(project / ".muniment") in "".join(shown.split("\n")).replace("┃", "").replace(" ", "")
+        allow(terminal)
+        terminal.wait_for("created: true", "pilot-review-rule")
+        quit_from(terminal)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    written = fields(path.read_text())
+    assert list(written) == [
+        "id",
+        "category",
+        "title",
+        "content",
+        "tags",
+        "source",
+        "created_at",
+        "updated_at",
+    ]
+    assert written["category"] == "decision"
+    assert written["source"] == "agent"
+    assert written["created_at"] == written["updated_at"]
+    assert path.read_text().count("\n- ") == 2
+
+    with opened(project, base) as terminal:
+        second = re.search(r"review-work · ([0-9a-f]{8})", terminal.text)
+        assert first
+        assert second
+        assert first[1] != second[1]
+        say(terminal, FETCH)
+        terminal.wait_for("do not infer satisfaction", "memory_retrieve", "completed")
+        quit_from(terminal)
+
+
+def test_an_update_keeps_the_creation_time_and_says_that_nothing_was_created(
+    project: Path, base: Path
+) -> None:
+    path = saved(project, base)
+    before = fields(path.read_text())
+    second = before["updated_at"]
+    deadline = time.monotonic() + 5
+    while time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) <= second:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    with opened(project, base) as terminal:
+        say(terminal, UPDATE)
+        terminal.wait_for("Replace a record")
+        allow(terminal)
+        terminal.wait_for("created: false", "retain missing survey evidence")
+        quit_from(terminal)
+    after = fields(path.read_text())
+    assert after["created_at"] == before["created_at"]
+    assert after["updated_at"] > before["updated_at"]
+    assert after["category"] == "decision"
+    assert "missing survey evidence" in path.read_text()
+
+
+def test_a_deletion_lets_a_shallower_copy_show_through(project: Path, base: Path) -> None:
+    path = saved(project, base)
+    shallow = run(
+        "memory",
+        "store",
+        "--scope",
+        "global",
+        "--id",
+        "pilot-review-rule",
+        "--title",
+        "The global rule",
+        "--content",
+        "Cite something.",
+        cwd=project,
+        base=base,
+    )
+    assert shallow.code == 0, shallow.err
+    with opened(project, base) as terminal:
+        say(terminal, DELETE)
+        terminal.wait_for("Delete a record")
+        allow(terminal)
+        terminal.wait_for("memory_list", "completed", "The global rule")
+        quit_from(terminal)
+    assert not path.exists()
+    listed = run("memory", "list", "--json", cwd=project, base=base).json["records"]
+    assert [(each["id"], each["scope"], each["effective"]) for each in listed] == [
+        ("pilot-review-rule", "global", True)
+    ]
+
+
+def test_of_101_records_100_are_listed_and_one_more_is_counted(project: Path, base: Path) -> None:
+    memory = project / ".muniment" / "memory"
+    memory.mkdir(mode=0o700)
+    for n in range(101):
+        (memory / f"rule-{n:03}.yaml").write_text(
+            f"id: rule-{n:03}\ntitle: Rule number {n}\ncontent: SECRETBODY {n}\n"
+        )
+    context = run("context", "--json", "--provider", "rehearsal", cwd=project, base=base).json
+    digest = context["input"][0]["content"]
+    assert len(set(re.findall(r"rule-\d{3}", digest))) == 100
+    assert "1 more" in digest
+    assert "SECRETBODY" not in digest
+    assert [block["items"] for block in context["blocks"] if block["name"] == "digest"] == [100]
+
+    headless = run("context", "--json", "--headless", "--provider", "rehearsal", cwd=project, base=base).json
+    assert headless["blocks"] == []
+    assert headless["input"] == []
+
+
+def test_without_the_digest_a_record_can_still_be_fetched(project: Path, base: Path) -> None:
+    saved(project, base)
+    with opened(project, base, MUNIMENT_NO_MEMORY_INJECT="1") as terminal:
+        assert "digest off" in terminal.text
+        say(terminal, FETCH)
+        terminal.wait_for("Cite Notes A and B", "completed")
+        quit_from(terminal)
+    context = run("context", "--json", cwd=project, base=base, env={"MUNIMENT_NO_MEMORY_INJECT": "1"}).json
+    assert context["blocks"] == []
