@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muniment.memory.records.plans import StoreRefused
+from muniment.memory.records.plans import StoreRefused, StoreRequest
 from muniment.memory.records.scope import resolve_chain
-from support.records import World, put, store
+from support.records import AGENT, World, put, store
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 STRANGER = 12345
@@ -139,7 +139,7 @@ def test_a_scope_of_somebody_else_takes_no_part_for_reading_searching_or_writing
 def test_a_scope_of_root_takes_part_for_another_user() -> None:
     # Everything is imported while still root: this machine's Python may not be readable for others.
     script = (
-        "import os, sys; from pathlib import Path; from support.records import World;"
+        "import os, sys; from pathlib import Path; from support.records import AGENT, World;"
         "store = World(Path(sys.argv[1])).store(Path(sys.argv[1]) / 'work'); store.snapshot();"
         "os.seteuid(12345);"
         "print([str(s.directory) for s in store.chain().scopes][1:],"
@@ -241,7 +241,7 @@ def test_the_file_systems_root_is_no_project(tmp_path: Path) -> None:
     if Path("/.muniment").exists():
         pytest.skip("this machine has a scope at its root")
     with pytest.raises(StoreRefused) as refused:
-        store(records, "T")
+        records.plan_store(StoreRequest("T", "C"), origin=AGENT)
     assert str(refused.value).startswith("/ is the file system's root")
     assert not Path("/.muniment").exists()
 

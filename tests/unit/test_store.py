@@ -478,3 +478,16 @@ def test_the_written_file_is_the_plan_byte_for_byte(tmp_path: Path) -> None:
     outcome = records.commit(plan, AGENT)
     assert outcome.path.read_bytes() == plan.data == encode(plan.after)
     assert records.get(outcome.id).record == plan.after
+
+
+def test_a_store_clears_away_what_a_killed_writer_left_long_ago_and_nothing_else(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    memory = cwd / ".muniment" / "memory"
+    names = (".r.yaml.0123456789ab.tmp", ".r.yaml.ba9876543210.tmp", ".r.yaml.swp", "notes.tmp")
+    for name in names:
+        (memory / name).write_text("half")
+    for name in names[1:]:
+        os.utime(memory / name, (1, 1))
+    store(world.store(cwd), "R", id="r")
+    assert {path.name for path in memory.iterdir()} == {names[0], names[2], names[3], "r.yaml"}

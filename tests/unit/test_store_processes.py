@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -198,3 +199,29 @@ def test_a_disk_without_room_leaves_the_old_record_and_says_so(before: bytes, tm
     assert plan.entry.origin == AGENT
     world.store(cwd).commit_undo(plan, USER)
     assert path.read_bytes() == old
+
+
+_WAITING = _RUN + (
+    "plan = records.plan_store(StoreRequest('R', 'approved', id='r'), origin=AGENT)\n"
+    "print('planned', flush=True)\n"
+    "try: print(records.commit(plan, AGENT).created)\n"
+    "except ChangedAfterApproval: print('told')\n"
+)
+
+
+def test_a_writer_waits_for_the_lock_and_compares_only_then(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    records = world.store(cwd)
+    with records.journal.guard(cwd / ".muniment"):
+        child = start(_WAITING, tmp_path)
+        assert child.stdout is not None
+        assert child.stdout.readline() == "planned\n"
+        deadline = time.monotonic() + 0.5
+        while time.monotonic() < deadline:
+            assert child.poll() is None
+            assert not (cwd / ".muniment" / "memory" / "r.yaml").exists()
+        put(cwd / ".muniment", "r", content="meanwhile by hand")
+    out, err = child.communicate(timeout=60)
+    assert (out, child.returncode) == ("told\n", 0), err
+    assert records.get("r").record.content == "meanwhile by hand"

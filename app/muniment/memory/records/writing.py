@@ -13,7 +13,7 @@ from muniment.memory.records.project import ensure_project
 from muniment.memory.records.scan import read_copy
 from muniment.memory.records.scope import ScopeChain
 from muniment.safety.errors import MunimentError
-from muniment.safety.files import digest, ensure_private_dir, remove_file, write_atomic
+from muniment.safety.files import digest, ensure_private_dir, remove_file, remove_stale_temps, write_atomic
 
 SURFACE = "record"
 """The journal's word for writes to records."""
@@ -38,6 +38,7 @@ def _write(journal: Journal, plan: StorePlan, before: bytes | None, origin: Orig
         if plan.scope.kind == "project":
             ensure_project(plan.scope.directory)
         ensure_private_dir(plan.scope.memory_dir)
+        remove_stale_temps(plan.scope.memory_dir)
     except OSError as error:
         raise _not_done("written", plan.path, error) from error
     action = "create" if plan.before is None else "replace"
