@@ -139,7 +139,7 @@ class Draft:
 
 
 def unique_id(wanted: str, taken: set[str]) -> str:
-    """Return an id that is not taken yet and that servers accept, the wanted one where possible, and take it."""
+    """Take an id that is free and that servers accept, the wanted one where possible, and return it."""
     usable = _NOT_IN_ID.sub("_", wanted)[:ID_MAX]
     candidate, number = (usable or "call_1"), 1
     while candidate in taken:

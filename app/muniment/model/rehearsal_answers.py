@@ -20,9 +20,9 @@ _BLOCKS = {
     "team-notes": "the team notes",
 }
 _STOP_WORDS = """
-a about an and any are as at be been but by can could did do does for from had has have how i if in into is it its
-me my of on or our please should so tell that the their them there these they this to us was we were what when
-where which who why will with would you your know remember say said
+a about an and any are as at be been but by can could did do does for from had has have how i if in into is it
+its me my of on or our please should so tell that the their them there these they this to us was we were what
+when where which who why will with would you your know remember say said
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"\w+")

@@ -72,11 +72,12 @@ _VIEW = re.compile(
 )
 _SKILL = re.compile(rf"(?i)\b(?:use skill_view to \w+|show|view|use) (?:me )?(?:the )?skill {_ID}{_END}")
 _NOTE = re.compile(
-    r"(?is)\b(?:use note_add to \w+|save|add|write|make|leave) (?:a|an|this|the)?\s*note(?: for the inbox)?"
+    r"(?is)\b(?:use note_add to \w+|save|add|write|make|leave) (?:a|an|this|the)?\s*note\b(?: for the inbox)?"
     r"(?:\s+(?:that|saying|titled)\b|\s*:)?\s*(.*)$"
 )
 _READ = re.compile(
-    r"(?i)\b(?:use read_file to \w+|read|open|look at|summari[sz]e|what does|what is in)\s+(?:the )?(?:file )?"
+    r"(?i)\b(?:use read_file to \w+|read|open|look at|review:?|summari[sz]e|what does|what is in)\s+"
+    r"(?:the )?(?:file )?"
     r"[`'\"“]?(?P<id>[\w./~-]*\w\.\w{1,8}|README|LICENSE|Makefile)[`'\"”]?"
 )
 _PATH = r"[`'\"]?(?P<id>[\w./-]*\w\.\w{1,8})[`'\"]?"

@@ -9,9 +9,11 @@ from typing import Any
 _SCOPE_OF = re.compile(r"(?i)\b(?:from|in|of|to) (?:the )?(project|global) scope\b")
 _FIELD = re.compile(r"(?i)^\s*[-*]?\s*(id|title|category|tags|content|scope|expires_at|clear)\s*:\s?(.*)$")
 _AFTERWARDS = re.compile(r"(?i)^\s*(then|show|retrieve|afterwards|do not infer|keep its)\b")
+_SAME_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S))*"
 _ORDER = re.compile(
-    r"(?i)\b(?:assistants?|agents?|models?|ai|llms?)\b.*\b(?:save|store|remember|record|memori[sz]e)\b"
-    r"|\b(?:save|store|remember|memori[sz]e)\b.*\b(?:memory|memories|future sessions?)\b"
+    rf"(?i)\b(?:assistants?|agents?|models?|ai|llms?)\b{_SAME_SENTENCE}"
+    r"\b(?:save|store|remember|record|memori[sz]e)\b"
+    rf"|\b(?:save|store|remember|memori[sz]e)\b{_SAME_SENTENCE}\b(?:memory|memories|future sessions?)\b"
     r"|\bmemory_(?:save|store)\b"
 )
 _WHAT = re.compile(

@@ -1,0 +1,197 @@
+"""Sessions with the rehearsal model and real records: the first journey, refusals, a summary, a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from muniment.model.rehearsal import RehearsalModel
+from muniment.session.engine import Engine
+from muniment.session.events import ErrorRaised, Notice, ProposalMade, TextDelta, ToolFinished, TurnEnded
+from muniment.tools import records
+from muniment.tools.registry import Registry
+from support.server import Call, Reply, rehearse, serve
+from support.server_wire import chunk, sse
+from support.session import Place, allow, deny, only, run
+from support.wire import WIRES, Wire
+
+STORE = """Use memory_store to save a project memory:
+id: pilot-review-rule
+title: Pilot comparison review rule
+category: decision
+tags: pilot, review
+content: Cite Notes A and B; show both denominators; do not infer satisfaction.
+Then show the saved identifier, scope and whether it was newly created."""
+RETRIEVE = """Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.
+Do not infer the rule from an earlier conversation."""
+UPDATE = """Update project memory pilot-review-rule with memory_store.
+Keep its title. Replace the content with:
+Cite Notes A and B, show both denominators, and retain missing survey evidence.
+Retrieve it again so I can inspect the stored result."""
+DELETE = """Delete pilot-review-rule from project scope using memory_delete.
+Show the scope actually deleted, then use memory_list to check what remains."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def session(place: Place, approver: object = allow) -> Engine:
+    tools = Registry(records.TOOLS)
+    return place.open(RehearsalModel(pace=0), tools=tools, approver=approver)  # type: ignore[arg-type]
+
+
+async def ask(engine: Engine, message: str) -> tuple[str, list[ToolFinished]]:
+    """Send a message and return all that was said and what the tools did."""
+    ended, events = await run(engine, message)
+    assert ended.status == "completed", only(events, ErrorRaised)
+    return "".join(each.delta for each in only(events, TextDelta)), only(events, ToolFinished)
+
+
+async def test_the_guides_requests_run_first_to_last_with_real_records(place: Place) -> None:
+    file = place.project / ".muniment" / "memory" / "pilot-review-rule.yaml"
+    first = session(place)
+    said, results = await ask(first, STORE)
+    assert [each.status for each in results] == ["completed"]
+    for part in ("pilot-review-rule", "created: true", "project scope", str(file.parents[1])):
+        assert part in said
+    assert file.is_file()
+    await first.close()
+
+    second = session(place)
+    assert second.id != first.id
+    said, _ = await ask(second, RETRIEVE)
+    assert "do not infer satisfaction." in said
+    assert str(file.parents[1]) in said
+
+    said, results = await ask(second, UPDATE)
+    assert [each.tool for each in results] == ["memory_retrieve", "memory_store", "memory_retrieve"]
+    assert "created: false" in said
+    assert "retain missing survey evidence" in said
+    assert "Pilot comparison review rule" in said
+
+    said, results = await ask(second, DELETE)
+    assert [each.tool for each in results] == ["memory_delete", "memory_list"]
+    assert "deleted from project scope" in said
+    assert "0 records" in said
+    assert not file.exists()
+    await second.close()
+
+
+async def test_a_refused_call_is_told_and_not_repeated(place: Place) -> None:
+    engine = session(place, deny)
+    said, results = await ask(engine, STORE)
+    assert [each.status for each in results] == ["denied"]
+    assert "not this one" in said
+    assert not (place.project / ".muniment").exists()
+    await engine.close()
+
+
+async def test_the_digest_of_a_new_session_answers_without_a_call(place: Place) -> None:
+    first = session(place)
+    await ask(first, STORE)
+    await first.close()
+    second = session(place)
+    said, results = await ask(second, "Which record is about the pilot comparison?")
+    assert results == []
+    assert "pilot-review-rule" in said
+    assert "digest" in said
+    await second.close()
+
+
+async def test_several_proposals_of_one_reply_are_put_in_order(place: Place) -> None:
+    engine = session(place)
+    _, events = await run(
+        engine, "Save these project memories:\ntitle: A\ncontent: 1\n\ntitle: B\ncontent: 2"
+    )
+    assert [each.proposal.tool for each in only(events, ProposalMade)] == ["memory_store"] * 2
+    assert [each.status for each in only(events, ToolFinished)] == ["completed"] * 2
+    await engine.close()
+
+
+async def test_its_summary_takes_the_place_of_older_turns(place: Place) -> None:
+    engine = session(place)
+    await ask(engine, STORE)
+    for _ in range(4):
+        await ask(engine, RETRIEVE)
+    events: list[object] = []
+    assert await engine.compact(events.append), [each for each in events if isinstance(each, Notice)]
+    said, _ = await ask(engine, RETRIEVE)
+    assert "do not infer satisfaction." in said
+    await engine.close()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_the_same_journey_runs_against_a_server(place: Place, wire: Wire) -> None:
+    tools = Registry(records.TOOLS)
+    with serve(answerer=rehearse) as server:
+        place.configure(
+            f"model: {{provider: openai, name: local, base_url: {server.base_url}, api: {wire}}}\n"
+        )
+        engine = place.open(None, tools=tools, approver=allow)
+        for message in (STORE, RETRIEVE, UPDATE):
+            said, results = await ask(engine, message)
+            assert {each.status for each in results} == {"completed"}
+        assert "retain missing survey evidence" in said
+        assert (engine.provider, engine.model_name) == ("openai", "local")
+        await engine.close()
+
+
+async def test_a_spoiled_call_over_the_wire_writes_nothing_and_the_next_turn_works(place: Place) -> None:
+    tools = Registry(records.TOOLS)
+    cut = '{"id":"a","title":"A","content":"first'
+    shred = {
+        "index": 0,
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "memory_store", "arguments": cut},
+    }
+    replies = [
+        Reply(raw=sse(chunk({"content": "Saving. ", "tool_calls": [shred]}), chunk({}, "tool_calls"))),
+        Reply(text="I could not.", expect=("not valid JSON",)),
+        Reply(calls=(Call("memory_list", "", id="c1"),)),
+        Reply(text="There is none.", expect=("0 records",)),
+    ]
+    with serve(replies) as server:
+        place.configure(f"model: {{provider: openai, name: local, base_url: {server.base_url}}}\n")
+        engine = place.open(None, tools=tools, approver=allow)
+        _, events = await run(engine, "Save it.")
+        assert [each.status for each in only(events, ToolFinished)] == ["invalid_arguments"]
+        assert only(events, ProposalMade) == []
+        said, results = await ask(engine, "List.")
+        assert (said, [each.status for each in results]) == ("There is none.", ["completed"])
+        await engine.close()
+    assert not (place.project / ".muniment").exists()
+
+
+async def test_a_reply_that_broke_off_fails_the_turn_and_keeps_its_text(place: Place) -> None:
+    replies = [
+        Reply(raw=sse(chunk({"content": "Part"}), done=False)),
+        Reply(text="Whole.", expect=("Part",)),
+    ]
+    with serve(replies) as server:
+        place.configure(f"model: {{provider: openai, name: local, base_url: {server.base_url}}}\n")
+        engine = place.open(None, approver=allow)
+        ended, events = await run(engine, "Go.")
+        assert isinstance(ended, TurnEnded)
+        assert ended.status == "failed"
+        assert "broke off" in only(events, ErrorRaised)[0].text
+        ended, events = await run(engine, "Go on.")
+        assert ended.status == "completed"
+        await engine.close()
+
+
+async def test_the_key_stands_in_no_log_and_no_trace(place: Place) -> None:
+    key = "sk-secret-0123456789abcdef"
+    place.environ["OPENAI_API_KEY"] = key
+    with serve(answerer=lambda request: Reply(status=401, body=request.headers["authorization"])) as server:
+        place.configure(f"model: {{provider: openai, name: local, base_url: {server.base_url}}}\n")
+        engine = place.open(None, approver=allow)
+        _, events = await run(engine, "Go.")
+        await engine.close()
+    assert "401" in only(events, ErrorRaised)[0].text
+    kept = b"".join(path.read_bytes() for path in place.root.rglob("*") if path.is_file())
+    assert kept
+    assert key.encode() not in kept
