@@ -116,6 +116,43 @@ async def test_a_very_long_body_is_cut() -> None:
     assert len(failure.sentence) < EXCERPT_MAX + len(server.base_url) + 200
 
 
+async def test_a_refusal_without_an_end_is_cut_off() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    stopped = threading.Event()
+
+    def answer() -> None:
+        peer, _ = listener.accept()
+        with peer:
+            peer.recv(65_536)
+            peer.sendall(b"HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try:
+                while not stopped.is_set():
+                    peer.sendall(b"3e8\r\n" + b"x" * 1_000 + b"\r\n")
+            except OSError:
+                stopped.set()
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    try:
+        async with asking(f"http://127.0.0.1:{listener.getsockname()[1]}/v1") as model, asyncio.timeout(10):
+            failure = (await hear(model)).failure
+    finally:
+        stopped.set()
+        listener.close()
+        thread.join(5)
+    assert (failure.kind, failure.status) == ("server", 500)
+
+
+async def test_silence_in_place_of_an_answer_is_a_time_out_that_names_the_setting() -> None:
+    gate = threading.Event()
+    with serve([Reply(text="late", gate=gate)]) as server:
+        async with asking(server.base_url, timeout=0.2) as model:
+            failure = (await hear(model)).failure
+        gate.set()
+    assert failure.kind == "timeout"
+    assert "0.2 s (model.timeout_seconds)" in failure.sentence
+
+
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_a_redirect_is_told_and_not_followed(status: int) -> None:
     with serve([Reply(text="stolen")]) as other:

@@ -133,13 +133,14 @@ def connection_fault(error: BaseException, endpoint: Endpoint) -> ModelError:
         return ModelError(
             f"No secure connection to {endpoint.url} ({_brief(reason, endpoint)}); {advice}.", kind="settings"
         )
-    if any("timeout" in type(each).__name__.lower() for each in chain) and not any(
-        "connect" in type(each).__name__.lower() and "timeout" in type(each).__name__.lower()
-        for each in chain
-    ):
+    names = [type(each).__name__.lower() for each in chain]
+    if any("connecttimeout" in name for name in names):
+        reason = "nobody answers"
+    elif any("timeout" in name for name in names):
         return timeout_fault(endpoint)
-    system = [each for each in chain if isinstance(each, OSError) and each.strerror]
-    reason = (system[-1].strerror or "") if system else str(chain[-1]) or type(chain[-1]).__name__
+    else:
+        system = [each for each in chain if isinstance(each, OSError) and each.strerror]
+        reason = (system[-1].strerror or "") if system else str(chain[-1]) or type(chain[-1]).__name__
     return ModelError(
         f"No connection to {endpoint.url} ({_brief(reason, endpoint)}); is the server running, and is "
         "model.base_url right?",

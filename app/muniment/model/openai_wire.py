@@ -17,6 +17,7 @@ from muniment.model.address import Endpoint
 from muniment.model.base import ModelError, ModelEvent, ModelRequest, TextPiece
 from muniment.model.draft import Draft, ReplyTooLarge
 from muniment.model.faults import connection_fault, event_fault, excerpt, status_fault, timeout_fault
+from muniment.model.openai_client import Refused, make_client
 from muniment.model.sse import EventDecoder, EventTooLarge, ServerEvent
 
 if TYPE_CHECKING:
@@ -24,21 +25,7 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 2.0
 """How long to wait for token counts once a reply is complete, where the server does not end the stream."""
-CONNECT_SECONDS = 15.0
 DONE = "[DONE]"
-_SENT_HEADERS = frozenset(
-    {
-        "host",
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "user-agent",
-        # Without its own mark on the request the library parses the stream itself.
-        "x-stainless-raw-response",
-    }
-)
 _JSON_MAX_BYTES = 16 * 1024 * 1024
 
 
@@ -118,10 +105,8 @@ class OpenAIModel(ABC):
                     async for event in self._decoded(response, reader):
                         yield event
                 return
-            except openai.APIStatusError as error:
-                fault = status_fault(
-                    error.status_code, _body_of(error), error.response.headers, self.endpoint
-                )
+            except Refused as refused:
+                fault = status_fault(refused.status, refused.body, refused.headers, self.endpoint)
                 retry = self._without_refused(body, fault.sentence) if fault.kind == "bad_request" else None
                 if retry is None:
                     raise fault from None
@@ -237,53 +222,6 @@ class ReplyReader(ABC):
         """Take one event in and yield the text it brought."""
 
 
-def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
-    """Make a client that sends to this endpoint only and whose every header is decided here."""
-    import logging
-
-    import httpx2
-    import openai
-
-    # A variable can set these loggers to print whole requests into the terminal.
-    for name in ("openai", "httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-
-    async def only_ours(request: httpx2.Request) -> None:
-        # The library adds headers from its own variables and about this machine.
-        for name in list(request.headers):
-            if name.lower() not in _SENT_HEADERS:
-                del request.headers[name]
-        if endpoint.key is not None:
-            request.headers["Authorization"] = f"Bearer {endpoint.key}"
-
-    limit = endpoint.timeout_seconds
-    timeout = httpx2.Timeout(limit, connect=min(limit, CONNECT_SECONDS))
-    try:
-        http = httpx2.AsyncClient(
-            timeout=timeout,
-            follow_redirects=False,
-            trust_env=not endpoint.loopback,
-            event_hooks={"request": [only_ours]},
-        )
-    except (ValueError, ImportError, httpx2.InvalidURL) as error:
-        said = excerpt(str(error), endpoint.key)
-        raise ModelError(
-            f"A proxy variable of the environment cannot be used: {said}.", kind="settings"
-        ) from None
-    client = openai.AsyncOpenAI(
-        api_key=endpoint.key or "none",
-        base_url=endpoint.base_url,
-        max_retries=0,
-        timeout=timeout,
-        http_client=http,
-        organization="",
-        project="",
-    )
-    # Loaded here, in the thread, and not at the first request.
-    _ = client.responses if endpoint.wire == "responses" else client.chat.completions
-    return client
-
-
 def _error_in(event: dict[str, Any]) -> Any:
     """Return the error that an event reports, in whichever of its places a server puts it, or None."""
     kind, error, response = event.get("type"), event.get("error"), event.get("response")
@@ -298,10 +236,3 @@ def _parse(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _body_of(error: openai.APIStatusError) -> str:
-    try:
-        return error.response.text
-    except Exception:  # noqa: BLE001 - a body that cannot be read must not hide the status
-        return ""
