@@ -123,7 +123,7 @@ class Terminal:
     def wait_for(self, *texts: str, seconds: float = 20.0) -> str:
         """Draw until every text is on the screen, line breaks and borders ignored."""
         return self.wait(
-            lambda shown: all(text in shown or _flat(text) in _flat(shown) for text in texts),
+            lambda shown: all(text in shown or flat(text) in flat(shown) for text in texts),
             seconds=seconds,
             what=repr(texts),
         )
@@ -185,6 +185,6 @@ class Terminal:
             self.child.close()
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
     """Drop blanks and box drawing, so that a text matches however a screen broke it into lines."""
     return "".join(c for c in text if not c.isspace() and not 0x2500 <= ord(c) <= 0x259F)

@@ -11,7 +11,7 @@ import pytest
 
 from support.command import run
 from support.environment import REPOSITORY
-from support.terminal import Terminal
+from support.terminal import Terminal, flat
 
 RECIPE = str(REPOSITORY / "recipes" / "review-work.yaml")
 START = ("run", "--new", "--file", RECIPE, "--provider", "rehearsal", "--no-trace")
@@ -53,7 +53,7 @@ def base(tmp_path: Path) -> Path:
 
 
 def opened(project: Path, base: Path, **env: str) -> Terminal:
-    terminal = Terminal(START, cwd=project, base=base, columns=100, rows=40, env=env)
+    terminal = Terminal(START, cwd=project, base=base, columns=90, rows=40, env=env)
     terminal.wait_for("Write a message", "ready")
     return terminal
 
@@ -67,8 +67,7 @@ def say(terminal: Terminal, text: str) -> None:
 
 
 def _draft_ends_with(terminal: Terminal, text: str) -> bool:
-    last = text.split("\n")[-1][-30:]
-    return "".join(last.split()) in "".join("".join(terminal.text.split()).split("│"))
+    return flat(text.split("\n")[-1]) in flat(terminal.text)
 
 
 def allow(terminal: Terminal) -> None:
