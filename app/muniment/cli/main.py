@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("muniment.cli.run", "open a session on the screen, or run one in a pipe with --prompt"),
     "recipe": ("muniment.cli.recipe", "check, list and read recipes"),
     "memory": ("muniment.cli.memory", "list, search, write and undo records"),
+    "user": ("muniment.cli.user", "list, read and write what every session is shown"),
     "context": ("muniment.cli.context", "show what the next request would carry"),
     "tool": ("muniment.cli.tool", "call one tool as the model would"),
     "session": ("muniment.cli.session", "list, show, export and delete sessions"),

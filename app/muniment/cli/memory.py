@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from muniment.cli import memory_read, memory_write
+from muniment.cli.shell import positive
 
 _SCOPES = ("project", "global")
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     scope(made)
     made.add_argument("--category", help="only this category")
     made.add_argument("--tag", help="only with this tag")
-    made.add_argument("--limit", type=_positive, help="at most so many")
+    made.add_argument("--limit", type=positive, help="at most so many")
     made.add_argument("--all", action="store_true", help="overridden and expired copies too")
 
     made = command("show", "show one record whole", memory_read.show)
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = command("search", "search records, best first", memory_read.search)
     made.add_argument("query", metavar="QUERY", nargs="+")
     scope(made)
-    made.add_argument("--limit", type=_positive, default=10, help="at most so many (default 10)")
+    made.add_argument("--limit", type=positive, default=10, help="at most so many (default 10)")
     made.add_argument("--all", action="store_true", help="overridden and expired copies too")
 
     made = command("stats", "count the scope chain", memory_read.stats)
@@ -81,13 +82,3 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = command("purge", "take a record's text out of file and journal", memory_write.purge)
     made.add_argument("id", metavar="ID")
     made.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def _positive(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return number

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import subprocess
-import tempfile
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muniment.cli.editing import edited
 from muniment.cli.shell import OK, Shell, UsageError
 from muniment.memory.records import shapes
 from muniment.memory.records.plans import DeleteRequest, StoreRequest
@@ -18,7 +15,6 @@ from muniment.safety.visible import exact_block, exact_line
 
 if TYPE_CHECKING:
     from muniment.memory.journal_undo import UndoPlan
-    from muniment.memory.records.listing import Found
     from muniment.memory.records.plans import StorePlan
 
 
@@ -50,7 +46,13 @@ def edit(arguments: argparse.Namespace, shell: Shell) -> int:
         arguments.clear,
     )
     if all(each is None for each in given):
-        return _written(shell, records.plan_edit(found, _edited(found, shell)), arguments.json)
+        return _written(
+            shell,
+            records.plan_edit(
+                found, edited(shell, found.path.name, found.data, "--title, --content or other fields")
+            ),
+            arguments.json,
+        )
     content = shell.text_or_stdin(arguments.content, "--content")
     deepest = records.chain().deepest_project
     if found.scope.kind == "project" and (deepest is None or deepest.directory != found.scope.directory):
@@ -185,26 +187,6 @@ def _preview(text: str | None) -> str:
     if text is None:
         return "The file goes: it did not exist before that write."
     return "The text will be:\n" + "\n".join(f"  | {line}" for line in exact_block(text).text.split("\n"))
-
-
-def _edited(found: Found, shell: Shell) -> bytes:
-    """Open a private copy of the file in the user's editor and return what it says afterwards."""
-    command = shell.environ.get("VISUAL") or shell.environ.get("EDITOR")
-    if not command:
-        raise UsageError("No editor is set: give --title, --content or other fields, or set EDITOR.")
-    with tempfile.TemporaryDirectory(prefix="muniment-") as directory:
-        copy = Path(directory) / f"{found.record.id}.yaml"
-        copy.write_bytes(found.data)
-        try:
-            code = subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
-        except (OSError, ValueError) as error:
-            raise MunimentError(f"The editor {command!r} could not be started: {error}.") from error
-        if code != 0:
-            raise MunimentError(f"The editor ended with code {code}; nothing was changed.")
-        data = copy.read_bytes()
-    if data == found.data:
-        raise MunimentError("The text is as it was; nothing was changed.")
-    return data
 
 
 def _time(text: str | None) -> datetime | None:

@@ -118,3 +118,14 @@ class Shell:
 def dumps(value: Any) -> str:
     """Return JSON on one line in UTF-8, lone surrogates replaced."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+
+
+def positive(text: str) -> int:
+    """Read an option's value that must be a whole number from 1 on."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number

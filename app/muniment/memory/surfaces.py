@@ -14,6 +14,7 @@ from muniment.paths import Paths
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.records.store import RecordStore
+    from muniment.memory.user.store import UserMemory
     from muniment.settings import Settings
 
 
@@ -39,3 +40,9 @@ class Surfaces:
         from muniment.memory.records.store import RecordStore
 
         return RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)
+
+    @cached_property
+    def user(self) -> UserMemory:
+        from muniment.memory.user.store import UserMemory
+
+        return UserMemory(self.paths, journal=self.journal)

@@ -101,6 +101,18 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     return Provided(block("digest", "digest", label, digest.text, items=digest.items))
 
 
+def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
+    """Provide the index of user memory, read from the files now; told once what is left out of it."""
+    from muniment.memory.user.index import LABEL, tell_problems
+
+    index = surfaces.user.index()
+    notices = surfaces.user.news(index) if not query.preview else tell_problems(index.problems)
+    if not index.entries:
+        return Provided(notices=notices)
+    made = block("user_memory", "user-memory", LABEL, index.text, items=len(index.entries), count_label=True)
+    return Provided(made, notices)
+
+
 def turn_providers() -> Providers:
     """Return the providers asked once a turn, in order; the team files count only without a pack."""
-    return ()
+    return (("user_memory", user_memory_block),)

@@ -13,7 +13,7 @@ from muniment.memory.records.planning import has_lone_surrogate
 from muniment.model.base import ToolSpec
 from muniment.tools.base import InvalidArguments, Tool
 
-FAMILIES = ("records",)
+FAMILIES = ("records", "user_memory", "files", "skills")
 """Modules of this package with a `TOOLS` tuple, in the order in which a model sees them."""
 
 _MAX_DEPTH = 16
