@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from muniment.memory.journal import Line
-from muniment.memory.records.listing import Found, Listed, Snapshot, Stats
-from muniment.memory.records.plans import DeleteOutcome, StoreOutcome
 from muniment.memory.records.record import as_dict
-from muniment.memory.records.scan import Skipped
-from muniment.memory.records.scope import Scope
-from muniment.memory.records.search import SearchResult
 from muniment.memory.records.times import format_time
 from muniment.safety.visible import clean_surrogates
+
+if TYPE_CHECKING:
+    from muniment.memory.journal import Line
+    from muniment.memory.records.listing import Found, Listed, Snapshot, Stats
+    from muniment.memory.records.plans import DeleteOutcome, StoreOutcome
+    from muniment.memory.records.scan import Skipped
+    from muniment.memory.records.scope import Scope
+    from muniment.memory.records.search import SearchResult
 
 
 @dataclass(frozen=True, slots=True)

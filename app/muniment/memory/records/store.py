@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from muniment.memory.journal import Journal, Line
-from muniment.memory.journal_undo import Undone, UndoPlan, commit_undo, plan_restore, plan_undo
 from muniment.memory.origin import Origin, utc_now
 from muniment.memory.records import planning
 from muniment.memory.records.ids import derive_id, free_id
@@ -38,14 +36,17 @@ from muniment.memory.records.scan import (
     scan_scope,
 )
 from muniment.memory.records.scope import Scope, ScopeChain, resolve_chain
-from muniment.memory.records.search import SearchResult, search_records
-from muniment.memory.records.similar import resemble, words_of
 from muniment.memory.records.times import expired, later, whole_seconds
-from muniment.memory.records.writing import SURFACE, commit_plan
 from muniment.paths import Paths
 from muniment.safety.errors import NotFound
 from muniment.safety.files import digest
-from muniment.safety.findings import warnings_for
+
+if TYPE_CHECKING:
+    from muniment.memory.journal import Journal, Line
+    from muniment.memory.journal_undo import Undone, UndoPlan
+    from muniment.memory.records.search import SearchResult
+
+# What only search, plans and writes need is imported there: a list of records is wanted at every start.
 
 
 class RecordStore:
@@ -114,6 +115,8 @@ class RecordStore:
         self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
     ) -> SearchResult:
         """Rank the records that hold any word of the query, best first; only effective ones unless asked."""
+        from muniment.memory.records.search import search_records
+
         planning.check_scope_word(scope)
         snapshot = self.snapshot(all=include_overridden)
         entries = [each for each in snapshot.entries if scope in (None, each.meta.scope.kind)]
@@ -229,6 +232,8 @@ class RecordStore:
 
         The journal has the text before on disk before the file changes; a crash leaves one file whole.
         """
+        from muniment.memory.records.writing import commit_plan
+
         entry = commit_plan(self.journal, plan, origin, self.chain)
         if isinstance(plan, StorePlan):
             return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
@@ -238,19 +243,27 @@ class RecordStore:
 
     def history(self, record_id: str) -> list[Line]:
         """Return the journalled writes of one id in this chain, newest first."""
+        from muniment.memory.records.writing import SURFACE
+
         planning.check_id(record_id)
         places = {str(scope.directory) for scope in self.chain().scopes}
         return [line for line in self.journal.history(SURFACE, record_id) if line.entry.directory in places]
 
     def plan_undo(self, *, session: str | None = None) -> UndoPlan:
         """Plan to take back the newest write of this chain and of user memory; see `journal_undo`."""
+        from muniment.memory.journal_undo import plan_undo
+
         return plan_undo(self.journal, [scope.directory for scope in self.chain().scopes], session=session)
 
     def plan_restore(self, entry_id: str) -> UndoPlan:
         """Plan to bring back the text that stood before one journalled write."""
+        from muniment.memory.journal_undo import plan_restore
+
         return plan_restore(self.journal, entry_id)
 
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
+        from muniment.memory.journal_undo import commit_undo
+
         return commit_undo(self.journal, plan, origin)
 
     # Parts
@@ -320,6 +333,8 @@ class RecordStore:
 
     def _similar(self, chain: ScopeChain, after: Record) -> list[PlanWarning]:
         """Name effective records that say nearly the same under another id."""
+        from muniment.memory.records.similar import resemble, words_of
+
         title, body = words_of(after.title), words_of(after.content)
         warnings: list[PlanWarning] = []
         for each in self.snapshot().entries:
@@ -348,6 +363,8 @@ class RecordStore:
         warnings: list[PlanWarning],
         now: datetime,
     ) -> StorePlan:
+        from muniment.safety.findings import warnings_for
+
         data = encode(after)
         note = planning.expiry_note(before, after, now)
         if note is not None:
