@@ -16,11 +16,12 @@ from textual.screen import Screen
 from muniment.approval.policy import Mode
 from muniment.approval.proposal import Decision, Proposal
 from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.screens.session import SessionScreen
-from muniment.tui.theme import DEFAULT, THEMES
+from muniment.tui.theme import THEMES, theme_named
 from muniment.tui.widgets.memory_panel import MemoryPanel
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from muniment.session.start import StartOptions
 
 QUIT_SECONDS = 2.0
+SETTLE_SECONDS = 0.6
+"""How long the panel's width must stand still before it is written into the settings."""
 
 
 def _palette() -> type[Provider]:
@@ -67,8 +70,8 @@ class MunimentApp(FrontDoorApp):
         super().__init__()
         self.boot = boot
         self.engine: Engine | None = None
-        self._session = SessionScreen()
-        self._desk = ApprovalDesk(
+        self._session = SessionScreen(boot.settings.tui.panel_width)
+        self.desk = ApprovalDesk(
             self,
             self,
             quiet_seconds=boot.settings.approval.quiet_seconds,
@@ -79,10 +82,12 @@ class MunimentApp(FrontDoorApp):
         self._quit_asked = float("-inf")
         for theme in THEMES:
             self.register_theme(theme)
-        wanted = boot.settings.tui.theme
-        self.theme = wanted if wanted in self.available_themes else DEFAULT
-        if boot.settings.tui.keymap:
-            self.set_keymap(dict(boot.settings.tui.keymap))
+        screen = boot.settings.tui
+        self.theme = theme_named(screen.theme)
+        if not screen.animations:
+            self.animation_level = "none"
+        if screen.keymap:
+            self.set_keymap(dict(screen.keymap))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterator[SystemCommand]:
         """Offer none of Textual's own: the palette has ours."""
@@ -126,7 +131,7 @@ class MunimentApp(FrontDoorApp):
                     boot.paths,
                     boot.cwd,
                     boot.environ,
-                    self._desk.ask,
+                    self.desk.ask,
                     settings=boot.settings,
                 )
                 break
@@ -166,11 +171,11 @@ class MunimentApp(FrontDoorApp):
 
     def _desk_changed(self) -> None:
         if self._session.is_mounted:
-            self._session.proposals_wait(self._desk.waiting_text)
+            self._session.proposals_wait(self.desk.waiting_text)
 
     async def ask(self, proposal: Proposal) -> Decision:
         """Put a proposal of the user's own on the same desk as the model's."""
-        return await self._desk.ask(proposal)
+        return await self.desk.ask(proposal)
 
     def _interrupt(self) -> None:
         if self.engine is not None:
@@ -180,7 +185,7 @@ class MunimentApp(FrontDoorApp):
 
     async def action_quit(self) -> None:
         """Deny what waits, end the session, leave."""
-        self._desk.close()
+        self.desk.close()
         if self.engine is not None:
             await self.engine.close()
         self.exit(0)
@@ -215,7 +220,7 @@ class MunimentApp(FrontDoorApp):
 
     def action_review(self) -> None:
         """Open what waits."""
-        if not self._desk.open_now():
+        if not self.desk.open_now():
             self._session.tell("Nothing waits for a decision.")
 
     def action_inspect(self) -> None:
@@ -263,6 +268,21 @@ class MunimentApp(FrontDoorApp):
         self._session.mode_changed(mode)
 
     # Memory by hand
+
+    @on(SessionScreen.PanelSized)
+    def _panel_sized(self, event: SessionScreen.PanelSized) -> None:
+        self._keep_panel_width(event.cells)
+
+    @work(exclusive=True, group="panel-width", exit_on_error=True)
+    async def _keep_panel_width(self, cells: int) -> None:
+        """Write the width into the settings once the panel has been left alone for a moment."""
+        from muniment.settings.edit import change
+
+        await asyncio.sleep(SETTLE_SECONDS)
+        try:
+            await asyncio.to_thread(change, self.boot.paths, "tui.panel_width", cells)
+        except (MunimentError, OSError) as error:
+            self.notify(f"The width of the panel was not kept: {reading_line(str(error))}", markup=False)
 
     @on(MemoryPanel.Opened)
     def _record_opened(self, event: MemoryPanel.Opened) -> None:

@@ -1,4 +1,4 @@
-"""Our own two themes; every colour on the screen is a variable of the theme in force."""
+"""Our own two themes and the terminal's; every colour on the screen is a variable of the theme in force."""
 
 from __future__ import annotations
 
@@ -33,4 +33,9 @@ LIGHT = Theme(
     dark=False,
 )
 THEMES = (DARK, LIGHT)
-DEFAULT = DARK.name
+_NAMES = {"dark": DARK.name, "light": LIGHT.name, "ansi": "ansi-dark"}
+
+
+def theme_named(setting: str) -> str:
+    """Return the name of Textual's theme for a value of the setting `tui.theme`."""
+    return _NAMES.get(setting, DARK.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -10,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 PANEL_COLUMNS = 100
 """From this width on the memory panel is open by itself and stands beside the conversation."""
+PANEL_LEAST = 24
+CONVERSATION_LEAST = 40
 REPLAYED = 60
 """How many events of an earlier conversation are drawn when it is resumed."""
 
@@ -82,8 +86,15 @@ class SessionScreen(Screen[None]):
         ),
     ]
 
-    def __init__(self) -> None:
+    @dataclass
+    class PanelSized(Message):
+        """The user gave the panel another width, in cells."""
+
+        cells: int
+
+    def __init__(self, panel_width: int = 44) -> None:
         super().__init__()
+        self._panel_width = panel_width
         self.engine: Engine | None = None
         self._adapter: Adapter | None = None
         self._panel_wish: bool | None = None
@@ -132,7 +143,13 @@ class SessionScreen(Screen[None]):
         self.set_class(not wide, "-small")
         opened = wide if self._panel_wish is None else self._panel_wish
         self.panel.set_class(opened, "-open")
+        self._size_panel(width, wide)
         self._entitle()
+
+    def _size_panel(self, width: int, wide: bool) -> None:
+        """Beside the conversation the panel has its own width; over it, all there is."""
+        cells = max(PANEL_LEAST, min(width - CONVERSATION_LEAST, self._panel_width))
+        self.panel.styles.width = cells if wide else "100%"
 
     def _entitle(self) -> None:
         engine = self.engine
@@ -342,8 +359,11 @@ class SessionScreen(Screen[None]):
     @on(MemoryPanel.Resized)
     def _panel_resized(self, event: MemoryPanel.Resized) -> None:
         event.stop()
-        width = max(24, min(self.size.width - 30, self.panel.size.width + 3 + event.cells))
-        self.panel.styles.width = width
+        most = max(PANEL_LEAST, self.size.width - CONVERSATION_LEAST)
+        now = min(most, self._panel_width)
+        self._panel_width = max(PANEL_LEAST, min(most, now + event.cells))
+        self._lay_out(self.size.width)
+        self.post_message(self.PanelSized(self._panel_width))
 
     @on(MemoryPanel.Troubled)
     def _panel_troubled(self, event: MemoryPanel.Troubled) -> None:

@@ -81,13 +81,20 @@ class Composer(TextArea):
 
     def _handled(self, key: str) -> bool:
         """Act on a key that means something else here than in a text area."""
+        match self._meaning(key):
+            case "send":
+                self.action_send()
+                return True
+            case "break_line":
+                self.action_break_line()
+                return True
+            case "complete" if matching(self.text):
+                self.action_complete()
+                return True
         match key:
             case "enter":
-                self.action_send()
-            case "ctrl+j" | "alt+enter" | "shift+enter":
+                # The user gave sending another key; then this one breaks the line.
                 self.action_break_line()
-            case "tab" if matching(self.text):
-                self.action_complete()
             case "up" if self.cursor_location[0] == 0:
                 return self._older()
             case "down" if self._at is not None and self.cursor_at_last_line:
@@ -95,6 +102,13 @@ class Composer(TextArea):
             case _:
                 return False
         return True
+
+    def _meaning(self, key: str) -> str:
+        """Return the action of a key that is bound here, by the keymap in force; empty for others."""
+        if len(key) == 1:
+            return ""
+        active = self.screen.active_bindings.get(key)
+        return active.binding.action if active is not None and active.node is self else ""
 
     def action_send(self) -> None:
         """Send the draft, if there is one."""

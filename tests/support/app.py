@@ -1,0 +1,122 @@
+"""The real app under test: real files, the rehearsal model, and short ways to talk to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from muniment.paths import resolve_paths
+from muniment.session.start import StartOptions
+from muniment.settings import Settings
+from muniment.settings.values import ApprovalSettings, TuiSettings
+from muniment.tui.app import MunimentApp
+from muniment.tui.boot import Boot
+from muniment.tui.modals.approval import ApprovalScreen
+
+QUIET = 0.0
+
+
+def project_at(directory: Path) -> Path:
+    """Make a project with a scope of its own."""
+    (directory / ".muniment").mkdir(parents=True, mode=0o700, exist_ok=True)
+    return directory
+
+
+def write_record(directory: Path, record_id: str, title: str, content: str = "Text.", **fields: str) -> Path:
+    """Write a record by hand into a scope directory (`.muniment` or the data directory)."""
+    memory = directory / "memory"
+    memory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = memory / f"{record_id}.yaml"
+    lines = [f"id: {record_id}", f'title: "{title}"', f'content: "{content}"']
+    lines += [f"{name}: {value}" for name, value in fields.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def boot_for(
+    project: Path,
+    *,
+    recipe: str | None = None,
+    pick: bool = False,
+    theme: str = "dark",
+    quiet: float = QUIET,
+    options: StartOptions | None = None,
+    tui: TuiSettings | None = None,
+) -> Boot:
+    """Return what the app starts from; the user's directories are those of the environment."""
+    chosen = options or StartOptions(recipe=recipe, provider="rehearsal")
+    settings = replace(
+        Settings(), approval=ApprovalSettings(quiet), tui=tui or replace(TuiSettings(), theme=theme)
+    )
+    return Boot(resolve_paths(), project, dict(os.environ), settings, chosen, pick=pick)
+
+
+@asynccontextmanager
+async def opened(
+    boot: Boot, *, size: tuple[int, int] = (100, 30)
+) -> AsyncIterator[tuple[MunimentApp, Pilot[int]]]:
+    """Run the app until its session, or its choice of recipes, is ready."""
+    app = MunimentApp(boot)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        if boot.pick:
+            await until(pilot, lambda: type(app.screen).__name__ == "RecipePicker")
+            await pilot.pause()
+        else:
+            await ready(pilot, app)
+        yield app, pilot
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: float = 15.0) -> None:
+    """Let the app work until a condition holds; fail with the screen where it does not hold in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"the condition did not hold in time on\n{screen_text(pilot.app)}"
+        await pilot.pause(0.01)
+
+
+async def ready(pilot: Pilot[int], app: MunimentApp) -> None:
+    """Wait until a session is open, nothing runs and everything is drawn."""
+    await until(pilot, lambda: app.engine is not None and not app.engine.busy)
+    await until(pilot, lambda: "ready" in app.session_screen.status.status.state)
+    await app.session_screen.drained()
+    await pilot.pause()
+
+
+async def say(pilot: Pilot[int], app: MunimentApp, text: str) -> None:
+    """Put a message into the composer and send it with Enter."""
+    app.session_screen.composer.put(text)
+    await pilot.press("enter")
+
+
+async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
+    """Allow the proposal that waits, as soon as its dialog is armed."""
+    await dialog(pilot, app)
+    await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
+    shown = app.screen
+    while app.screen is shown:
+        await pilot.press("a")
+        await pilot.pause(0.05)
+
+
+async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
+    """Wait for the dialog; F4 opens it where typing a moment ago would hold it back."""
+    engine = app.engine
+    await until(pilot, lambda: bool(app.desk.pending) or (engine is not None and not engine.busy))
+    if not isinstance(app.screen, ApprovalScreen):
+        await pilot.press("f4")
+    await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+    assert isinstance(app.screen, ApprovalScreen)
+    return app.screen
+
+
+def screen_text(app: object) -> str:
+    """Return the text of the whole screen as it is drawn now."""
+    strips = app.screen._compositor.render_strips()  # type: ignore[attr-defined]
+    width, height = app.size  # type: ignore[attr-defined]
+    return "\n".join(strip.text[:width].rstrip() for strip in strips[:height])
