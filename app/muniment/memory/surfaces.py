@@ -14,6 +14,7 @@ from muniment.paths import Paths
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.records.store import RecordStore
+    from muniment.memory.skills import Catalog
     from muniment.memory.user.store import UserMemory
     from muniment.settings import Settings
 
@@ -46,3 +47,11 @@ class Surfaces:
         from muniment.memory.user.store import UserMemory
 
         return UserMemory(self.paths, journal=self.journal)
+
+    @cached_property
+    def skills(self) -> Catalog:
+        """The project's skills as they were first looked at; a session puts its own frozen list here."""
+        from muniment.memory.records.scope import resolve_chain
+        from muniment.memory.skills import scan_skills
+
+        return scan_skills(resolve_chain(self.cwd, self.paths))

@@ -14,7 +14,7 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -160,13 +160,16 @@ def read_regular(
     return data
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, durable: bool = True) -> None:
+def write_atomic(
+    path: Path, data: bytes, *, mode: int = PRIVATE_FILE, durable: bool = True, dir_fd: int | None = None
+) -> None:
     """Put `data` at `path` whole or not at all; what was there stays until the new file is on disk.
 
     The temporary file stands beside it under a dotted name that no loader takes for content, and is gone
-    after any error. Raise `OSError` (no space, read-only, …) or `FileRefused` with the old file untouched.
+    after any error. With `dir_fd` only the last component of `path` counts, in that open directory. Raise
+    `OSError` (no space, read-only, …) or `FileRefused` with the old file untouched.
     """
-    with open_directory(path.parent) as parent:
+    with open_directory(path.parent) if dir_fd is None else nullcontext(dir_fd) as parent:
         temp = _temp_name(path.name)
         try:
             fd = os.open(temp, _TEMP_FLAGS, mode, dir_fd=parent)

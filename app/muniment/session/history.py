@@ -58,6 +58,8 @@ class History:
         self.unknown: dict[str, str] = {}
         """Calls of unknown outcome, by id with the tool's name, until the user acknowledges them."""
         self.header: Mapping[str, Any] = {}
+        self.skills: list[dict[str, str]] = []
+        """The catalog that this session was started with."""
         self.cwd = ""
         self.title = ""
         self._ids: set[str] = set()
@@ -94,6 +96,8 @@ class History:
         match record.kind:
             case "session":
                 self._session(record)
+            case "skills":
+                self._skills(record)
             case "user_message":
                 if self._open is not None:
                     raise LineFault("a turn begins before the one before it has ended")
@@ -130,6 +134,15 @@ class History:
             raise LineFault("a session begins a second time")
         self.header = {**record.fields, "created": record.time}
         self.cwd = record["cwd"]
+
+    def _skills(self, record: LogRecord) -> None:
+        if record.seq != 2:
+            raise LineFault("a list of skills stands where none belongs")
+        for entry in record["entries"]:
+            texts = isinstance(entry, dict) and all(isinstance(value, str) for value in entry.values())
+            if not texts or set(entry) != {"name", "description"}:
+                raise LineFault("one of its skills is malformed")
+        self.skills = record["entries"]
 
     def _turn(self, record: LogRecord) -> Turn:
         if self._open is None or self._open.id != record.turn_id:

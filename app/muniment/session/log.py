@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -105,10 +105,11 @@ class SessionLog:
         provider: str,
         model: str,
         session_id: str | None = None,
+        skills: Sequence[Mapping[str, str]] = (),
         clock: Callable[[], datetime] = utc_now,
         scrub: Callable[[str], str] = str,
     ) -> SessionLog:
-        """Begin a session; its file appears with its first message."""
+        """Begin a session; its file appears with its first message. `skills` stay those of this session."""
         log = cls(paths, session_id or new_id(), clock=clock, scrub=scrub)
         log._header = {
             "id": log.id,
@@ -118,6 +119,8 @@ class SessionLog:
             "model": model,
         }
         log._stage("session", "", log._header)
+        if skills:
+            log._stage("skills", "", {"entries": [dict(each) for each in skills]})
         return log
 
     @classmethod
@@ -180,9 +183,12 @@ class SessionLog:
     def clear(self) -> None:
         """Drop the whole conversation and keep id, directory and recipe."""
         header = dict(self._header) | {"cwd": self.history.cwd}
+        skills = self.history.skills
         self._seq, self._size, self._pending = 0, 0, []
         self.history = History()
         self._stage("session", "", header)
+        if skills:
+            self._stage("skills", "", {"entries": skills})
         if os.path.lexists(self.path):
             data = b"".join(self._pending)
             write_atomic(self.path, data)
@@ -190,7 +196,8 @@ class SessionLog:
 
     def close(self) -> None:
         """Write what waits and let another process open the session; safe to call twice."""
-        if self._pending and self._seq > 1:
+        opening = 2 if self.history.skills else 1
+        if self._pending and self._seq > opening:
             self.flush()
         held, self._held = self._held, None
         if held is not None:

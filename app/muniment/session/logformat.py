@@ -25,6 +25,7 @@ KINDS: dict[str, dict[str, _Types]] = {
         "provider": (str,),
         "model": (str,),
     },
+    "skills": {"entries": (list,)},
     "user_message": {"text": (str,)},
     "model_response": {"text": (str,), "calls": (list,), "status": (str,), "usage": (dict,)},
     "decision": {
