@@ -162,6 +162,15 @@ def test_every_text_that_is_sent_arrives(said: list[str]) -> None:
     assert read([raw]) == [ServerEvent("", (text,)) for text in said if text.strip()]
 
 
+def test_a_byte_order_mark_does_not_hide_the_first_event() -> None:
+    raw = b"\xef\xbb\xbfdata: first\n\n"
+    assert read([raw]) == read([raw[:1], raw[1:]]) == [ServerEvent("", ("first",))]
+
+
+def test_a_line_break_cut_in_two_is_one_line_break() -> None:
+    assert read([b"data: a\r", b"\ndata: b\r", b"\n\r\n"]) == [ServerEvent("", ("a", "b"))]
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_upset_the_decoder(raw: bytes) -> None:
     for event in read([raw]):

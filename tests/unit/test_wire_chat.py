@@ -137,6 +137,23 @@ async def test_a_repeated_finish_does_not_repeat_the_call() -> None:
     assert sum(isinstance(event, Finished) for event in heard.events) == 1
 
 
+async def test_what_comes_after_the_end_changes_nothing() -> None:
+    heard = await replay(
+        sse(
+            chunk({"content": "Done."}),
+            shred(0, id="c1", name="memory_list", arguments="{}"),
+            chunk({}, "tool_calls"),
+            chunk({"content": " More."}, "length"),
+            shred(0, arguments="{}"),
+            shred(1, id="c2", name="memory_stats", arguments="{}"),
+        )
+    )
+    assert heard.text == "Done."
+    (call,) = heard.finished.calls
+    assert (call.name, call.arguments, call.fault) == ("memory_list", "{}", None)
+    assert heard.finished.finish == "tool_calls"
+
+
 async def test_a_whole_call_sent_once_more_before_the_end_is_one_call() -> None:
     whole = shred(0, id="c1", name="memory_list", arguments='{"limit": 1}')
     heard = await replay(called(whole, whole))
