@@ -6,7 +6,7 @@ STAMP := $(VENV)/.muniment-ready
 PYTEST_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench bench-peers bench-recall screenshots snapshots lock clean
+.PHONY: help run test check bench screenshots snapshots lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -42,13 +42,7 @@ check: $(STAMP) ## formatting, lint, types, layers and file sizes
 	if [ -n "$$big" ]; then echo "Over 600 lines:"; echo "$$big"; exit 1; fi
 
 bench: $(STAMP) ## speed, as ratios against the physical limit in the same run
-	@$(PY) -m tests.bench
-
-bench-peers: $(STAMP) ## the same work by neighbouring programs, where they install
-	@$(PY) -m tests.bench.peers
-
-bench-recall: $(STAMP) ## retrieval quality on LoCoMo, read where it lies
-	@$(PY) -m tests.bench.recall
+	@$(PY) tests/bench/speed.py
 
 screenshots: $(STAMP) ## draw the pictures of the README anew
 	@$(PY) tests/support/screenshots.py

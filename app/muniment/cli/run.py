@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muniment.approval.proposal import Approver
     from muniment.session.engine import Engine
     from muniment.session.events import Event, TurnEnded
-    from muniment.session.start import StartOptions
+    from muniment.session.options import StartOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,12 +48,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 def start_options(arguments: argparse.Namespace, *, headless: bool, preview: bool = False) -> StartOptions:
     """Return what the options say about the session."""
-    from muniment.session.recipe import parse_params
-    from muniment.session.start import StartOptions
+    from muniment.session.options import StartOptions
 
     return StartOptions(
         recipe=arguments.file,
-        params=parse_params(arguments.param),
+        params=_params(arguments.param),
         resume_id=getattr(arguments, "resume", None),
         mode=Mode(getattr(arguments, "mode", "manual")),
         provider=arguments.provider,
@@ -64,6 +63,14 @@ def start_options(arguments: argparse.Namespace, *, headless: bool, preview: boo
         headless=headless,
         preview=preview,
     )
+
+
+def _params(pairs: list[str]) -> dict[str, str]:
+    if not pairs:
+        return {}
+    from muniment.session.recipe import parse_params
+
+    return parse_params(pairs)
 
 
 def opened(

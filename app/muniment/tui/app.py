@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from muniment.session.engine import Engine
-    from muniment.session.start import StartOptions
+    from muniment.session.options import StartOptions
 
 QUIT_SECONDS = 2.0
 SETTLE_SECONDS = 0.6

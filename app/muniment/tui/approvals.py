@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
@@ -17,7 +17,10 @@ from textual.widgets import Input, TextArea
 from muniment.approval.gate import QUIET_DEFAULT
 from muniment.approval.proposal import Decision, Proposal
 from muniment.tui.front_door import FrontDoorApp, made_clock
-from muniment.tui.modals.approval import ApprovalScreen
+
+if TYPE_CHECKING:
+    # Loaded with the first proposal: the screen is painted without it.
+    from muniment.tui.modals.approval import ApprovalScreen
 
 IDLE_SECONDS = 1.0
 """A dialog does not open by itself before so much time has passed since the last key."""
@@ -157,6 +160,8 @@ class ApprovalDesk:
         if self._shown is not None or not self._entries or self._closed or not self._app.is_running:
             return
         entry = self._entries[0]
+        from muniment.tui.modals.approval import ApprovalScreen
+
         screen = ApprovalScreen(
             entry.proposal,
             quiet_seconds=self.quiet_seconds,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muniment.paths import Paths
-from muniment.session.start import StartOptions
+from muniment.session.options import StartOptions
 from muniment.settings import Settings
 
 

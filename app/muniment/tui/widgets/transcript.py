@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
-from textual.widgets.markdown import MarkdownStream
+from textual.widgets import Static
 
 from muniment.tui.text import StreamText, safe
 from muniment.tui.widgets.tool_line import ToolLine
+
+if TYPE_CHECKING:
+    # Markdown is heavy and nothing needs it before the first reply.
+    from textual.widgets.markdown import MarkdownStream
+
+    from muniment.tui.widgets.reply import Reply
 
 KEPT = 200
 """How many parts stay mounted; older ones are in the log and in `muniment session show`."""
@@ -32,18 +36,6 @@ class Said(Static):
 
     def __init__(self, content: Content, kind: str) -> None:
         super().__init__(content, markup=False, classes=f"-{kind}")
-
-
-class Reply(Markdown):
-    """A reply of the model; its links are shown and never opened by a click."""
-
-    DEFAULT_CSS = """
-    Reply { padding: 0 1 0 3; margin: 0; background: transparent; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = []
-
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text, open_links=False)
 
 
 class Transcript(VerticalScroll, can_focus=True):
@@ -84,9 +76,11 @@ class Transcript(VerticalScroll, can_focus=True):
         """Show a piece of the reply."""
         if self._stream is None:
             await self._say(speaker)
+            from muniment.tui.widgets.reply import Reply
+
             self._reply = Reply()
             await self._add(self._reply)
-            self._stream = Markdown.get_stream(self._reply)
+            self._stream = self._reply.stream()
             self._text = StreamText()
         shown = self._text.feed(delta)
         if shown:
@@ -113,6 +107,8 @@ class Transcript(VerticalScroll, can_focus=True):
         from muniment.safety.visible import reading
 
         await self._say(speaker)
+        from muniment.tui.widgets.reply import Reply
+
         await self._add(Reply(reading(text)))
 
     async def tool(self, call: str, tool: str, arguments: dict[str, Any] | str, speaker: str) -> None:
