@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -145,6 +145,25 @@ def read_copy(scope: Scope, record_id: str) -> Reading:
             return _ABSENT if dir_fd is None else read_in(dir_fd, f"{record_id}{SUFFIX}")
     except OSError as error:
         return Reading(reason=_open_problem(error))
+
+
+def read_bodies(metas: Iterable[Meta]) -> Iterator[tuple[Meta, Record]]:
+    """Read the records behind some metadata, opening each directory once; what is gone is left out."""
+    by_scope: dict[Scope, list[Meta]] = {}
+    for meta in metas:
+        by_scope.setdefault(meta.scope, []).append(meta)
+    for scope, group in by_scope.items():
+        try:
+            with open_memory_dir(scope) as dir_fd:
+                if dir_fd is None:
+                    continue
+                for meta in group:
+                    record = decode_reading(read_in(dir_fd, f"{meta.id}{SUFFIX}"), meta.id)
+                    if isinstance(record, Record):
+                        yield meta, record
+        except OSError:
+            # The directory went away between the list and this look: so did its records.
+            continue
 
 
 def decode_reading(reading: Reading, record_id: str) -> Record | str:

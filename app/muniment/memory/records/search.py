@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from muniment.memory.records.listing import Listed
 from muniment.memory.records.record import Record
-from muniment.memory.records.scan import Meta, decode_reading, read_copy
+from muniment.memory.records.scan import Meta, read_bodies
 from muniment.memory.records.scope import Scope
 
 MAX_TERMS = 32
@@ -58,10 +58,9 @@ def search_records(query: str, entries: Sequence[Listed], limit: int) -> SearchR
     matched: list[tuple[Listed, Record, dict[str, float]]] = []
     seen_in = dict.fromkeys(terms, 0)
     if terms:
-        for entry in entries:
-            record = decode_reading(read_copy(entry.meta.scope, entry.meta.id), entry.meta.id)
-            if not isinstance(record, Record):
-                continue
+        standing = {id(entry.meta): entry for entry in entries}
+        for meta, record in read_bodies(entry.meta for entry in entries):
+            entry = standing[id(meta)]
             weights = _weigh(terms, record)
             if weights:
                 matched.append((entry, record, weights))

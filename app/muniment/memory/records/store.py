@@ -31,6 +31,7 @@ from muniment.memory.records.scan import (
     Seen,
     Skipped,
     decode_reading,
+    read_bodies,
     read_copy,
     record_path,
     scan_scope,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from muniment.memory.records.search import SearchResult
 
 # What only search, plans and writes need is imported there: a list of records is wanted at every start.
+
+MOST_SIMILAR = 3
+"""How many similar records a plan names at most."""
 
 
 class RecordStore:
@@ -336,21 +340,27 @@ class RecordStore:
         from muniment.memory.records.similar import resemble, words_of
 
         title, body = words_of(after.title), words_of(after.content)
-        warnings: list[PlanWarning] = []
+        alike: list[Meta] = []
+        others: list[Meta] = []
         for each in self.snapshot().entries:
             meta = each.meta
-            if meta.id == after.id or len(warnings) == 3:
+            if meta.id == after.id:
                 continue
-            alike = meta.title.strip() == after.title.strip() or (title and words_of(meta.title) == title)
-            if not alike:
-                found = decode_reading(read_copy(meta.scope, meta.id), meta.id)
-                alike = isinstance(found, Record) and (
-                    found.content == after.content or resemble(words_of(found.content), body)
-                )
-            if alike:
-                text = f"A similar record exists: {meta.id} in {meta.scope.label} ({meta.scope.directory})."
-                warnings.append(PlanWarning("similar", text, "identifier"))
-        return warnings
+            same = meta.title.strip() == after.title.strip() or (title and words_of(meta.title) == title)
+            (alike if same else others).append(meta)
+        for meta, record in read_bodies(others):
+            if len(alike) >= MOST_SIMILAR:
+                break
+            if record.content == after.content or resemble(words_of(record.content), body):
+                alike.append(meta)
+        return [
+            PlanWarning(
+                "similar",
+                f"A similar record exists: {meta.id} in {meta.scope.label} ({meta.scope.directory}).",
+                "identifier",
+            )
+            for meta in alike[:MOST_SIMILAR]
+        ]
 
     def _finish_plan(
         self,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from muniment.memory.records import planning
 from muniment.memory.records.plans import InvalidRecord, ScopeWord, StorePlan
 from muniment.memory.records.record import Record, as_dict
-from muniment.memory.records.scan import decode_reading, read_copy
+from muniment.memory.records.scan import read_bodies
 from muniment.memory.records.store import RecordStore
 from muniment.memory.records.times import TimeFault, later, parse_time
 from muniment.safety.errors import MunimentError
@@ -33,14 +33,8 @@ class ImportItem:
 
 def export_bundle(store: RecordStore, *, scope: ScopeWord | None = None) -> dict[str, Any]:
     """Return every readable copy of the chain, or of one kind of scope, as a JSON object."""
-    records: list[dict[str, Any]] = []
-    for entry in store.snapshot(all=True).entries:
-        meta = entry.meta
-        if scope not in (None, meta.scope.kind):
-            continue
-        record = decode_reading(read_copy(meta.scope, meta.id), meta.id)
-        if isinstance(record, Record):
-            records.append({"scope": meta.scope.kind, **as_dict(record)})
+    metas = [each.meta for each in store.snapshot(all=True).entries if scope in (None, each.meta.scope.kind)]
+    records = [{"scope": meta.scope.kind, **as_dict(record)} for meta, record in read_bodies(metas)]
     return {"format": FORMAT, "version": VERSION, "records": records}
 
 
