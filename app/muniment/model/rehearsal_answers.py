@@ -10,7 +10,7 @@ from muniment.model.rehearsal_turn import Done, MemoryLine, Turn, unfenced
 
 _QUOTE_MAX_CHARS = 6_000
 _SUMMARY_MAX_CHARS = 1_600
-_SAVED = re.compile(r"Record (\S+) (created|updated) \(created: (true|false)\) in (\w+ scope), (.+)\.$")
+_SAVED = re.compile(r"(?:Record|Entry) (\S+) (created|updated) \(created: (true|false)\) in (.+)$")
 _GONE = re.compile(r"Record (\S+) deleted from (\w+ scope), (.+?)\. (.+)$")
 _BLOCKS = {
     "pinned": "the pinned context",
@@ -41,7 +41,7 @@ def _told(done: Done) -> str:
     saved = _SAVED.match(first)
     if saved is not None:
         word = "new" if saved[3] == "true" else "not new, it replaces what was there"
-        said = f"{saved[1]} is {saved[2]} (created: {saved[3]}, that is {word}) in {saved[4]}, {saved[5]}."
+        said = f"{saved[1]} is {saved[2]} (created: {saved[3]}, that is {word}) in {saved[4]}"
         return said + (f"\n\n{_quoted(rest)}" if rest.strip() else "")
     gone = _GONE.match(first)
     if gone is not None:
