@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from muniment.approval.policy import Mode, decide
@@ -15,15 +13,14 @@ from muniment.memory.records.scope import resolve_chain
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import InvalidInput, MunimentError
 from muniment.session.calls import attempt, bounded, denied, failure, told
-from muniment.session.start import FILE_TOOLS
+from muniment.session.start import FILE_TOOLS, meets_private
 from muniment.tools.base import Tool, ToolContext, ToolResult
 from muniment.tools.registry import default_registry, parse_arguments
 
 
 def offered(surfaces: Surfaces) -> tuple[Tool[Any], ...]:
     """Return the tools that a session in this directory would be offered, tasks aside."""
-    root = Path(os.path.realpath(resolve_chain(surfaces.cwd, surfaces.paths).root))
-    inside = any(Path(os.path.realpath(each)).is_relative_to(root) for each in surfaces.paths.private_dirs())
+    inside = meets_private(surfaces.paths, resolve_chain(surfaces.cwd, surfaces.paths).root)
     withheld = (FILE_TOOLS if inside else frozenset()) | {"task_report"}
     return tuple(tool for tool in default_registry().select(("*",)) if tool.name not in withheld)
 
