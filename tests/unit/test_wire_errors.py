@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muniment.model.base import ModelError
-from muniment.model.faults import EXCERPT_MAX, excerpt, redact, status_fault
+from muniment.model.faults import EXCERPT_MAX, connection_fault, excerpt, redact, status_fault
 from support.server import LoopbackServer, Recorded, Reply, serve
 from support.server_wire import chunk, sse
 from support.wire import HELLO, KEY, WIRES, Wire, asking, endpoint, hear
@@ -173,7 +173,16 @@ async def test_a_refused_connection_names_url_and_setting() -> None:
             failure = (await hear(model)).failure
     assert failure.kind == "connection"
     assert place in failure.sentence
+    assert "(connection refused)" in failure.sentence
     assert "model.base_url" in failure.sentence
+
+
+def test_a_name_that_nobody_knows_is_a_connection_error_with_the_resolvers_words() -> None:
+    failure = connection_fault(
+        socket.gaierror(socket.EAI_NONAME, "Name or service not known"), endpoint("http://nowhere.test/v1")
+    )
+    assert failure.kind == "connection"
+    assert "http://nowhere.test/v1/chat/completions (name or service not known)" in failure.sentence
 
 
 async def test_a_connection_that_breaks_before_any_answer_is_a_connection_error() -> None:

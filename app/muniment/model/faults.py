@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import json
 import math
+import os
 import re
+import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -139,11 +142,12 @@ def connection_fault(error: BaseException, endpoint: Endpoint) -> ModelError:
     elif any("timeout" in name for name in names):
         return timeout_fault(endpoint)
     else:
-        system = [each for each in chain if isinstance(each, OSError) and each.strerror]
-        reason = (system[-1].strerror or "") if system else str(chain[-1]) or type(chain[-1]).__name__
+        system = [_system_reason(each) for each in chain if isinstance(each, OSError)]
+        found = [each for each in system if each]
+        reason = found[-1] if found else str(chain[-1]) or type(chain[-1]).__name__
     return ModelError(
-        f"No connection to {endpoint.url} ({_brief(reason, endpoint)}); is the server running, and is "
-        "model.base_url right?",
+        f"No connection to {endpoint.url} ({_brief(reason, endpoint)}); check that the server runs "
+        "and that model.base_url is right.",
         kind="connection",
     )
 
@@ -175,14 +179,12 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
 
 
 def _where(endpoint: Endpoint) -> str:
-    path = urlsplit(endpoint.base_url).path
-    if not path.endswith("/v1"):
-        fix = f"model.base_url usually ends in /v1 ({endpoint.base_url.rstrip('/')}/v1)"
-    elif endpoint.wire == "responses":
-        fix = "the server may not speak this interface: try model.api: chat, and check model.base_url"
-    else:
-        fix = "check model.base_url"
-    return f"{fix}, and that the server has {_model(endpoint)}"
+    if not urlsplit(endpoint.base_url).path.endswith("/v1"):
+        return f"model.base_url usually ends in /v1: try {endpoint.base_url}/v1"
+    there = f"that the server has {_model(endpoint)}"
+    if endpoint.wire == "responses":
+        return f"it may not speak this interface: try model.api: chat, and check model.base_url and {there}"
+    return f"check model.base_url and {there}"
 
 
 def _model(endpoint: Endpoint) -> str:
@@ -230,6 +232,14 @@ def _chain(error: BaseException | None) -> list[BaseException]:
         seen.append(error)
         error = error.__cause__ or error.__context__
     return seen
+
+
+def _system_reason(error: OSError) -> str:
+    """Return the system's own words, which are shorter than those of the libraries between."""
+    known = (
+        error.errno is not None and error.errno in errno.errorcode and not isinstance(error, socket.gaierror)
+    )
+    return os.strerror(error.errno or 0) if known else error.strerror or ""
 
 
 def _brief(reason: str, endpoint: Endpoint) -> str:
