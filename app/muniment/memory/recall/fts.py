@@ -1,0 +1,84 @@
+"""A full-text table: how texts come into FTS5 and how candidates come out of it, the same for every store.
+
+The table holds words only; the texts stand in a table of the store's own. To take a row out the texts that
+were put in must be given again. All text goes through `tokens.spread`, all queries through `query`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muniment.memory.recall.query import Query
+from muniment.memory.recall.tokens import TOKENIZER, code_words, spread
+
+if TYPE_CHECKING:
+    import sqlite3
+
+CODE_COLUMN = "code"
+CODE_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """An FTS5 table with named columns and their weights; a column for parts of names is added."""
+
+    name: str
+    columns: tuple[tuple[str, float], ...]
+
+    def create(self, connection: sqlite3.Connection) -> None:
+        """Create the table and its vocabulary; raise `sqlite3.OperationalError` where FTS5 is missing."""
+        names = ", ".join([*(name for name, _ in self.columns), CODE_COLUMN])
+        tokenizer = TOKENIZER.replace("'", "''")
+        connection.execute(
+            f"CREATE VIRTUAL TABLE {self.name} USING fts5({names}, content='', tokenize='{tokenizer}')"
+        )
+        connection.execute(f"CREATE VIRTUAL TABLE {self.name}_words USING fts5vocab({self.name}, 'row')")
+        weights = ", ".join([*(str(weight) for _, weight in self.columns), str(CODE_WEIGHT)])
+        connection.execute(f"INSERT INTO {self.name}({self.name}, rank) VALUES ('rank', 'bm25({weights})')")
+
+    def insert(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Put rows in: a number and the texts of the columns."""
+        marks = ", ".join("?" * (len(self.columns) + 2))
+        columns = ", ".join([*(name for name, _ in self.columns), CODE_COLUMN])
+        connection.executemany(
+            f"INSERT INTO {self.name}(rowid, {columns}) VALUES ({marks})",  # noqa: S608 - names of ours
+            (prepare(number, texts) for number, texts in rows),
+        )
+
+    def remove(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Take rows out; the texts must be those that were put in."""
+        marks = ", ".join("?" * (len(self.columns) + 2))
+        columns = ", ".join([*(name for name, _ in self.columns), CODE_COLUMN])
+        connection.executemany(
+            f"INSERT INTO {self.name}({self.name}, rowid, {columns}) VALUES ('delete', {marks})",  # noqa: S608
+            (prepare(number, texts) for number, texts in rows),
+        )
+
+    def candidates(self, connection: sqlite3.Connection, query: Query, limit: int) -> list[int]:
+        """Return the numbers of at most so many rows, best first, by this table's own counts."""
+        rows = connection.execute(
+            f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rank, rowid LIMIT ?",  # noqa: S608
+            (query.expression, limit),
+        )
+        return [number for (number,) in rows]
+
+    def frequencies(self, connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
+        """Return how many rows hold each stem."""
+        found: dict[str, int] = {}
+        for stem in stems:
+            row = connection.execute(
+                f"SELECT doc FROM {self.name}_words WHERE term = ?", (stem,)  # noqa: S608 - names of ours
+            ).fetchone()
+            found[stem] = row[0] if row else 0
+        return found
+
+    def optimize(self, connection: sqlite3.Connection) -> None:
+        """Rewrite the whole table, so that words of removed rows are in it no longer."""
+        connection.execute(f"INSERT INTO {self.name}({self.name}) VALUES ('optimize')")  # noqa: S608
+
+
+def prepare(number: int, texts: Sequence[str]) -> tuple[object, ...]:
+    """Return a row as it is given to FTS5."""
+    return (number, *map(spread, texts), code_words(" ".join(texts)))

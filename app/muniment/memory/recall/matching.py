@@ -1,0 +1,152 @@
+"""Where a query's terms stand in a text as it was written, for ranking and for marking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from muniment.memory.recall.query import Query
+from muniment.memory.recall.stem import candidate_prefix, stem
+from muniment.memory.recall.tokens import CODE_NAMES, HUMP, RAW_WORDS, code_name, words_of
+
+MAX_MATCHES = 200
+"""So many places of one word are looked at; more of them change neither rank nor snippet."""
+MAX_COSTLY_CHARACTERS = 100_000
+"""So much of a text outside ASCII is looked at, which costs a hundred times as much as plain text."""
+
+Span = tuple[int, int]
+
+_WORD = re.compile(r"[0-9a-z]+")
+_GAP = re.compile(r"[^0-9a-z]*")
+# Typographic signs that part words as ASCII signs do, and keep their place when the text is lowered.
+_BEYOND = re.compile("[^\x00-\x7f\u2010-\u2015\u2018-\u201e\u2022\u2026\u2032\u2033\u2190-\u21ff\u00a0\u00a7\u00ab\u00b7\u00bb\u00d7\u2500-\u257f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """How often each term of the query stands in a text, and where its words are, in order."""
+
+    counts: tuple[int, ...]
+    spans: tuple[tuple[int, int, int], ...]
+    """Start, end and number of the term; end is just behind the word."""
+
+
+class Matcher:
+    """Finds the terms of one query in any number of texts; agrees with the index on what a word is."""
+
+    def __init__(self, query: Query) -> None:
+        self._terms = [term.stems for term in query.terms]
+        self._stems = list(dict.fromkeys(one for stems in self._terms for one in stems))
+        self._ascii = [(one, candidate_prefix(one)) for one in self._stems if one.isascii()]
+        self._codes = frozenset(one for one in self._stems if one.endswith(("plu", "plus", "sharp")))
+        self._nothing = (0,) * len(self._terms)
+
+    def match(self, text: str) -> Matches:
+        """Find every term; a phrase counts where its words follow each other."""
+        places = self._places(text)
+        if not places:
+            return Matches(self._nothing, ())
+        counts: list[int] = []
+        spans: list[tuple[int, int, int]] = []
+        for number, stems in enumerate(self._terms):
+            if len(stems) == 1:
+                found: Sequence[Span] = places.get(stems[0], ())
+            else:
+                found = _phrases(text, [places.get(one, ()) for one in stems])
+            counts.append(len(found))
+            spans += [(start, end, number) for start, end in found]
+        spans.sort()
+        return Matches(tuple(counts), tuple(spans))
+
+    def _places(self, text: str) -> dict[str, list[Span]]:
+        places = self._places_plain(text) if not _BEYOND.search(text) else self._places_any(text)
+        if self._codes and ("#" in text or "++" in text):
+            for found in CODE_NAMES.finditer(text):
+                name = stem(code_name(found.group()))
+                if name in self._codes:
+                    places.setdefault(name, []).append(found.span())
+        return places
+
+    def _places_plain(self, text: str) -> dict[str, list[Span]]:
+        low = text.lower()
+        find = low.find
+        places: dict[str, list[Span]] = {}
+        for wanted, prefix in self._ascii:
+            at = find(prefix)
+            found: list[Span] = []
+            while at >= 0:
+                span = _word_at(text, low, at, wanted)
+                if span is not None:
+                    found.append(span)
+                    if len(found) == MAX_MATCHES:
+                        break
+                at = find(prefix, at + 1)
+            if found:
+                places[wanted] = found
+        return places
+
+    def _places_any(self, text: str) -> dict[str, list[Span]]:
+        places: dict[str, list[Span]] = {one: [] for one in self._stems}
+        for found in RAW_WORDS.finditer(text, 0, MAX_COSTLY_CHARACTERS):
+            for one in _stems_in(found.group()):
+                spans = places.get(one)
+                if spans is not None and len(spans) < MAX_MATCHES:
+                    spans.append(found.span())
+        return {one: spans for one, spans in places.items() if spans}
+
+
+def _word_at(text: str, low: str, at: int, wanted: str) -> Span | None:
+    """Return the word that begins here and has the stem wanted, as a whole word or as a part of a name."""
+    begins = at == 0 or not low[at - 1].isalnum()
+    if not begins and not (text[at].isupper() or text[at - 1].isdigit() or text[at].isdigit()):
+        return None
+    whole = _WORD.match(low, at)
+    if whole is None:
+        return None
+    if begins and stem(whole.group()) == wanted:
+        return whole.span()
+    hump = HUMP.match(text, at)
+    if hump is not None and hump.end() - at >= len(wanted) - 1 and stem(hump.group().lower()) == wanted:
+        return hump.span()
+    return None
+
+
+@lru_cache(maxsize=16_384)
+def _stems_in(word: str) -> tuple[str, ...]:
+    parts = [stem(one) for one in words_of(word)]
+    if word.isascii():
+        humps = HUMP.findall(word)
+        if len(humps) > 1:
+            parts += [stem(one.lower()) for one in humps]
+    return tuple(parts)
+
+
+def _phrases(text: str, places: list[Sequence[Span]] | list[list[Span]]) -> list[Span]:
+    """Return where the words follow each other with nothing but signs and blanks between."""
+    if not all(places):
+        return []
+    found: list[Span] = []
+    following = [{start: end for start, end in spans} for spans in places[1:]]
+    for start, end in places[0]:
+        at = end
+        for spans in following:
+            after = _next_word(text, at, spans)
+            if after is None:
+                break
+            at = after
+        else:
+            found.append((start, at))
+    return found
+
+
+def _next_word(text: str, at: int, spans: dict[int, int]) -> int | None:
+    """Return the end of the word that is next after a place, where it is one of these."""
+    for ahead in range(at, min(at + 9, len(text))):
+        end = spans.get(ahead)
+        if end is not None:
+            return end
+        if text[ahead].isalnum():
+            return None
+    return None
