@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator
 
 from muniment.approval.proposal import Approver, Decision, Proposal
-from muniment.cli.shell import Shell
+from muniment.cli.shell import Shell, forget_typed_ahead
 from muniment.safety.visible import exact_block, exact_line
 
 
@@ -54,20 +55,29 @@ def terminal_approver(shell: Shell) -> Approver | None:
         return None
 
     async def ask(proposal: Proposal) -> Decision:
-        return await asyncio.to_thread(ask_now, proposal)
+        _show(proposal)
+        return _decision(await _line())
 
     return ask
 
 
 def ask_now(proposal: Proposal) -> Decision:
     """Show a proposal on the terminal and read the answer; only `y` and `yes` allow."""
+    _show(proposal)
+    return _decision(sys.stdin.readline())
+
+
+def _show(proposal: Proposal) -> None:
     sys.stdout.flush()
     for line in proposal_lines(proposal):
         sys.stderr.write(line + "\n")
-    _forget_typed_ahead()
+    forget_typed_ahead()
     sys.stderr.write("Allow this once? [y/N, or N and a reason] ")
     sys.stderr.flush()
-    answer = sys.stdin.readline().strip()
+
+
+def _decision(line: str) -> Decision:
+    answer = line.strip()
     if answer.casefold() in ("y", "yes"):
         return Decision(True, "user")
     word, _, reason = answer.partition(" ")
@@ -75,14 +85,24 @@ def ask_now(proposal: Proposal) -> Decision:
     return Decision(False, "user", said)
 
 
-def _forget_typed_ahead() -> None:
-    """Drop what was typed before the question stood there: it cannot have been meant for it."""
-    try:
-        import termios
+async def _line() -> str:
+    """Read a line without a thread, so that an interrupt ends the question at once."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[str] = loop.create_future()
+    number = sys.stdin.fileno()
 
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    except (ImportError, OSError, ValueError):
-        return
+    def read() -> None:
+        if not answered.done():
+            answered.set_result(os.read(number, 65_536).decode("utf-8", "replace"))
+
+    loop.add_reader(number, read)
+    try:
+        return await answered
+    except asyncio.CancelledError:
+        sys.stderr.write("\n")
+        raise
+    finally:
+        loop.remove_reader(number)
 
 
 def _block(text: str | None) -> Iterator[str]:

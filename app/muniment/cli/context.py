@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from muniment.cli.run import add_model_arguments, opened
+from muniment.cli.run import add_model_arguments, first_message, opened
 from muniment.cli.shell import OK, Shell
 
 
@@ -25,7 +25,8 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     prompt = shell.text_or_stdin(arguments.prompt, "--prompt") or ""
     engine = opened(arguments, shell, headless=arguments.headless, preview=True)
     try:
-        assembly = engine.assemble_preview(prompt or engine.first_prompt or "")
+        message = first_message(engine, prompt) if arguments.headless else prompt or engine.first_prompt or ""
+        assembly = engine.assemble_preview(message)
     finally:
         asyncio.run(engine.close())
     fields = assembly.as_dict()

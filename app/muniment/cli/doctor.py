@@ -37,9 +37,14 @@ def doctor(arguments: argparse.Namespace, shell: Shell) -> int:
     ):
         findings.append(_directory(name, place))
     findings.append(_search())
-    findings += _records(shell)
+    findings += [*_records(shell), *_user(shell), _journal(shell)]
     findings.append(_terminal(shell))
     return _report(findings, arguments, shell)
+
+
+def memory(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Check records, user memory and the journal; exit 1 where something is wrong."""
+    return _report([*_records(shell), *_user(shell), _journal(shell)], arguments, shell)
 
 
 def isolation(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -64,7 +69,7 @@ def isolation(arguments: argparse.Namespace, shell: Shell) -> int:
             "What a request carries goes to the model's server; muniment context shows it beforehand.",
         ),
     ]
-    return _report(findings, arguments, shell)
+    return _report(findings, arguments, shell, judged=False)
 
 
 def _settings(shell: Shell) -> Finding:
@@ -132,6 +137,23 @@ def _records(shell: Shell) -> list[Finding]:
     return rows
 
 
+def _user(shell: Shell) -> list[Finding]:
+    try:
+        index = shell.surfaces.user.index()
+    except MunimentError as error:
+        return [("user", False, error.sentence)]
+    rows: list[Finding] = [("user", True, f"{len(index.entries)} entries of user memory.")]
+    return rows + [("user", False, f"{each.path} is left out: {each.reason}.") for each in index.problems]
+
+
+def _journal(shell: Shell) -> Finding:
+    try:
+        lines = shell.surfaces.journal.lines()
+    except (MunimentError, OSError) as error:
+        return ("journal", False, f"The journal in {shell.paths.journal} cannot be read: {error}.")
+    return ("journal", True, f"{len(lines)} writes are kept in {shell.paths.journal}.")
+
+
 def _terminal(shell: Shell) -> Finding:
     term = shell.environ.get("TERM", "")
     if not shell.has_terminal:
@@ -141,7 +163,9 @@ def _terminal(shell: Shell) -> Finding:
     return ("terminal", True, f"TERM is {term}.")
 
 
-def _report(findings: list[Finding], arguments: argparse.Namespace, shell: Shell) -> int:
+def _report(
+    findings: list[Finding], arguments: argparse.Namespace, shell: Shell, *, judged: bool = True
+) -> int:
     good = all(fine for _, fine, _ in findings)
     if arguments.json:
         shell.json(
@@ -152,5 +176,6 @@ def _report(findings: list[Finding], arguments: argparse.Namespace, shell: Shell
         )
     else:
         for name, fine, text in findings:
-            shell.out(f"{'ok     ' if fine else 'WRONG  '} {name:<9} {text}")
+            mark = "" if not judged else "ok      " if fine else "WRONG   "
+            shell.out(f"{mark}{name:<9} {text}")
     return OK if good else FAILED

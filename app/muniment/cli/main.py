@@ -6,8 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
+from typing import TextIO, cast
 
+from muniment import __version__
 from muniment.cli.shell import FAILED, INTERRUPTED, OK, USAGE, Parser, Shell, UsageError
 from muniment.safety.errors import InvalidInput, MunimentError
 from muniment.safety.visible import reading_line
@@ -33,14 +37,26 @@ def run(argv: Sequence[str]) -> int:
     """Run one command and return its exit code; every failure is one sentence on stderr."""
     _utf8()
     try:
-        code = _dispatch(list(argv))
+        code = _code(list(argv))
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader went away, which is its right; nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:
+        return _fail(f"The result could not be written: {error.strerror or error}.", FAILED)
+    return code
+
+
+def _code(argv: list[str]) -> int:
+    try:
+        return _dispatch(argv)
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else OK
     except InvalidInput as error:
         return _fail(error.sentence, USAGE)
     except MunimentError as error:
@@ -48,11 +64,14 @@ def run(argv: Sequence[str]) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"{place}{error.strerror or error}.", FAILED)
-    return code
+    except Exception as error:  # noqa: BLE001 - the outermost boundary: a person gets a sentence
+        return _fail(_fault(error), FAILED)
 
 
 def _dispatch(argv: list[str]) -> int:
-    if argv and argv[0] in ("-h", "--help", "help"):
+    if argv and argv[0] == "help":
+        argv = [*argv[1:2], "--help"]
+    if argv and argv[0] in ("-h", "--help"):
         sys.stdout.write(_help())
         return OK
     name = argv[0] if argv and not argv[0].startswith("-") else None
@@ -66,12 +85,12 @@ def _dispatch(argv: list[str]) -> int:
 
         near = nearest(name, COMMANDS)
         hint = f"did you mean {near}?" if near else "see: muniment --help."
+        if not near and Path(name).is_file():
+            hint = f"to run a recipe: muniment run --file {name}"
         raise UsageError(f"there is no command {name!r}; {hint}")
     module_name, summary = COMMANDS[name]
     module = import_module(module_name)
-    parser = Parser(
-        prog=f"muniment {name}", description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-    )
+    parser = Parser(prog=f"muniment {name}", description=f"{summary[0].upper()}{summary[1:]}.")
     module.add_arguments(parser)
     arguments = parser.parse_args(rest)
     arguments.pick = pick
@@ -91,15 +110,36 @@ def _help() -> str:
 
 
 def _fail(sentence: str, code: int) -> int:
-    sys.stdout.flush()
+    with suppress(OSError):  # a reader that went away must not hide the reason
+        sys.stdout.flush()
     sys.stderr.write(f"muniment: {reading_line(sentence)}\n")
     return code
 
 
+def _fault(error: Exception) -> str:
+    """Say in a sentence what no command foresaw, with the place that a report of it needs."""
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    place = f", at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return (
+        f"This is a fault of Muniment itself, please report it: {type(error).__name__}: {error}{place} "
+        f"(version {__version__})."
+    )
+
+
 def _utf8() -> None:
     """Speak UTF-8 whatever the locale says: JSON is UTF-8, and memory holds every script."""
+    # A stream that was closed before the start would hand its number to the next file that is opened.
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
                 encoding="utf-8", errors="backslashreplace" if stream is not sys.stdin else "replace"
             )
+
+
+def _nothing(mode: str) -> TextIO:
+    return cast("TextIO", Path(os.devnull).open(mode, encoding="utf-8"))

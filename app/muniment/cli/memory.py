@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from muniment.cli import memory_read, memory_write
-from muniment.cli.shell import positive
+from muniment.cli.shell import lazy, positive
 
 _SCOPES = ("project", "global")
 
@@ -13,7 +12,8 @@ _SCOPES = ("project", "global")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     commands = parser.add_subparsers(
-        required=True, metavar="list|show|search|store|edit|delete|stats|history|undo|restore|purge"
+        required=True,
+        metavar="list|show|search|store|edit|delete|stats|history|undo|restore|purge|export|import|doctor",
     )
 
     def command(name: str, text: str, action: object) -> argparse.ArgumentParser:
@@ -25,26 +25,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     def scope(made: argparse.ArgumentParser) -> None:
         made.add_argument("--scope", choices=_SCOPES, help="only this scope")
 
-    made = command("list", "list the records that count", memory_read.list_records)
+    made = command("list", "list the records that count", lazy("muniment.cli.memory_read", "list_records"))
     scope(made)
     made.add_argument("--category", help="only this category")
     made.add_argument("--tag", help="only with this tag")
     made.add_argument("--limit", type=positive, help="at most so many")
     made.add_argument("--all", action="store_true", help="overridden and expired copies too")
 
-    made = command("show", "show one record whole", memory_read.show)
+    made = command("show", "show one record whole", lazy("muniment.cli.memory_read", "show"))
     made.add_argument("id", metavar="ID")
     scope(made)
 
-    made = command("search", "search records, best first", memory_read.search)
+    made = command("search", "search records, best first", lazy("muniment.cli.memory_read", "search"))
     made.add_argument("query", metavar="QUERY", nargs="+")
     scope(made)
     made.add_argument("--limit", type=positive, default=10, help="at most so many (default 10)")
     made.add_argument("--all", action="store_true", help="overridden and expired copies too")
 
-    made = command("stats", "count the scope chain", memory_read.stats)
+    made = command("stats", "count the scope chain", lazy("muniment.cli.memory_read", "stats"))
 
-    made = command("store", "write a record by hand", memory_write.store)
+    made = command("store", "write a record by hand", lazy("muniment.cli.memory_write", "store"))
     made.add_argument("--title", required=True)
     made.add_argument("--content", required=True, help="the text; - reads standard input")
     made.add_argument("--id", help="replace the record of this id, or name a new one")
@@ -54,7 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--expires-at", metavar="TIME", help="RFC 3339 time, or a date whose end is meant")
     made.add_argument("--clear", action="append", metavar="FIELD", help="tags, category or expires_at")
 
-    made = command("edit", "change a record with options, or in $EDITOR without any", memory_write.edit)
+    made = command(
+        "edit",
+        "change a record with options, or in $EDITOR without any",
+        lazy("muniment.cli.memory_write", "edit"),
+    )
     made.add_argument("id", metavar="ID")
     made.add_argument("--scope", choices=_SCOPES, help="the copy in this scope")
     made.add_argument("--title")
@@ -64,21 +68,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--expires-at", metavar="TIME")
     made.add_argument("--clear", action="append", metavar="FIELD")
 
-    made = command("delete", "delete one copy of a record", memory_write.delete)
+    made = command("delete", "delete one copy of a record", lazy("muniment.cli.memory_write", "delete"))
     made.add_argument("id", metavar="ID")
     made.add_argument("--scope", choices=_SCOPES, help="the copy in this scope (default: the deepest)")
     made.add_argument("--yes", action="store_true", help="do not ask")
 
-    made = command("history", "list the journalled writes of a record", memory_read.history)
+    made = command(
+        "history", "list the journalled writes of a record", lazy("muniment.cli.memory_read", "history")
+    )
     made.add_argument("id", metavar="ID")
 
-    made = command("undo", "take back the newest write that is not undone", memory_write.undo)
+    made = command(
+        "undo", "take back the newest write that is not undone", lazy("muniment.cli.memory_write", "undo")
+    )
     made.add_argument("--yes", action="store_true", help="do not ask")
 
-    made = command("restore", "bring back the text from before a journalled write", memory_write.restore)
+    made = command(
+        "restore",
+        "bring back the text from before a journalled write",
+        lazy("muniment.cli.memory_write", "restore"),
+    )
     made.add_argument("entry", metavar="ENTRY", help="the entry's id, or ID@ENTRY; see history")
     made.add_argument("--yes", action="store_true", help="do not ask")
 
-    made = command("purge", "take a record's text out of file and journal", memory_write.purge)
+    made = command(
+        "purge", "take a record's text out of file and journal", lazy("muniment.cli.memory_write", "purge")
+    )
     made.add_argument("id", metavar="ID")
     made.add_argument("--yes", action="store_true", help="do not ask")
+
+    made = command("export", "write every record as one bundle", lazy("muniment.cli.memory_carry", "export"))
+    scope(made)
+    made.add_argument("--output", metavar="FILE", help="a new private file instead of standard output")
+
+    made = command("import", "write the records of a bundle", lazy("muniment.cli.memory_carry", "bring_in"))
+    made.add_argument("file", metavar="FILE", help="what export wrote; - reads standard input")
+    made.add_argument("--scope", choices=_SCOPES, help="put all of them there (default: where they were)")
+    made.add_argument("--overwrite", action="store_true", help="replace records whose text differs")
+    made.add_argument("--yes", action="store_true", help="do not ask")
+
+    command("doctor", "look for what is wrong with memory here", lazy("muniment.cli.doctor", "memory"))

@@ -6,7 +6,6 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from muniment.cli.editing import edited
 from muniment.cli.shell import OK, Shell, UsageError
 from muniment.memory.records import shapes
 from muniment.memory.records.plans import DeleteRequest, StoreRequest
@@ -46,13 +45,10 @@ def edit(arguments: argparse.Namespace, shell: Shell) -> int:
         arguments.clear,
     )
     if all(each is None for each in given):
-        return _written(
-            shell,
-            records.plan_edit(
-                found, edited(shell, found.path.name, found.data, "--title, --content or other fields")
-            ),
-            arguments.json,
-        )
+        from muniment.cli.editing import edited
+
+        data = edited(shell, found.path.name, found.data, "--title, --content or other fields")
+        return _written(shell, records.plan_edit(found, data), arguments.json)
     content = shell.text_or_stdin(arguments.content, "--content")
     deepest = records.chain().deepest_project
     if found.scope.kind == "project" and (deepest is None or deepest.directory != found.scope.directory):

@@ -141,7 +141,7 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     try:
         for event in engine.opening:
             printer(event)
-        ended: TurnEnded = await engine.turn(_message(engine, prompt), printer)
+        ended: TurnEnded = await engine.turn(first_message(engine, prompt), printer)
         printer.end()
     finally:
         await engine.close()
@@ -150,9 +150,9 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     return OK if ended.status == "completed" else FAILED
 
 
-def _message(engine: Engine, prompt: str) -> str:
-    """The recipe's own first message stands before the prompt, as it would on the screen."""
-    return f"{engine.first_prompt}\n\n{prompt}" if engine.first_prompt else prompt
+def first_message(engine: Engine, prompt: str) -> str:
+    """Return what a run in a pipe says first: the recipe's own first message, then the prompt."""
+    return "\n\n".join(each for each in (engine.first_prompt, prompt) if each)
 
 
 class _Printer(Protocol):

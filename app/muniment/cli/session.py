@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from muniment.cli.shell import OK, Shell
+from muniment.cli.shell import OK, Shell, positive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="list|show|export|delete")
 
     command = commands.add_parser("list", help="list sessions, newest first")
-    command.add_argument("--limit", type=int, help="at most so many")
-    command.add_argument("--all", action="store_true", help="those of other directories too")
+    command.add_argument("--limit", type=positive, help="at most so many")
+    command.add_argument("--all", action="store_true", help="all of them, which is what is listed anyway")
     command.add_argument("--json", action="store_true", help="one JSON object")
     command.set_defaults(action=list_all)
 
@@ -40,9 +40,7 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List sessions with title, project and age."""
     from muniment.session.listing import list_sessions
 
-    sessions = list_sessions(shell.paths)
-    if arguments.limit is not None:
-        sessions = sessions[: max(0, arguments.limit)]
+    sessions = list_sessions(shell.paths, limit=None if arguments.all else arguments.limit)
     if arguments.json:
         shell.json({"sessions": [each.as_dict() for each in sessions]})
         return OK

@@ -6,14 +6,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from muniment.paths import Paths, resolve_paths
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.safety.visible import reading, reading_line
+from muniment.safety.visible import clean_surrogates, reading, reading_line
 
 if TYPE_CHECKING:
     from muniment.memory.origin import Origin
@@ -32,10 +32,51 @@ class NotDone(MunimentError):  # noqa: N818 - named for what it says
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that fails with one sentence."""
+    """An argument parser that fails with one sentence and names the nearest word for a misspelt one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see: {self.prog} --help).")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            word = unknown[0].partition("=")[0]
+            kind = "option" if word.startswith("-") else "argument"
+            raise UsageError(
+                f"{self.prog} takes no {kind} {word!r}; {self._hint(word, self._option_string_actions)}"
+            )
+        return known, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        choices = list(map(str, action.choices))
+        if action.option_strings:
+            raise UsageError(
+                f"{'/'.join(action.option_strings)} cannot be {value!r}: it is one of {', '.join(choices)}."
+            )
+        raise UsageError(f"{self.prog} has no command {value!r}; {self._hint(str(value), choices)}")
+
+    def _hint(self, word: str, known: Iterable[str]) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+        return f"did you mean {near[0]}?" if near else f"see: {self.prog} --help."
+
+
+def lazy(module: str, name: str) -> Callable[[argparse.Namespace, Shell], int]:
+    """Return an action that loads its module when it runs, so that a parser costs nothing else."""
+
+    def action(arguments: argparse.Namespace, shell: Shell) -> int:
+        from importlib import import_module
+
+        code: int = getattr(import_module(module), name)(arguments, shell)
+        return code
+
+    return action
 
 
 class Shell:
@@ -74,7 +115,7 @@ class Shell:
     @property
     def has_terminal(self) -> bool:
         """Whether a person can be asked: only a terminal counts, never a pipe."""
-        return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        return sys.stdin.isatty() and sys.stderr.isatty()
 
     def json(self, value: Any) -> None:
         """Print one JSON object on one line of stdout."""
@@ -97,6 +138,7 @@ class Shell:
         if not self.has_terminal:
             raise NotDone("Nothing was changed: there is no terminal to ask on; --yes answers in advance.")
         sys.stdout.flush()
+        forget_typed_ahead()
         sys.stderr.write(f"{reading(question)} [y/N] ")
         sys.stderr.flush()
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
@@ -106,6 +148,8 @@ class Shell:
         """Return an option's text; `-` reads standard input, which must be UTF-8."""
         if value != "-":
             return value
+        if sys.stdin.isatty():
+            self.note(f"{name} is read from the terminal; end it with Ctrl+D on a line of its own.")
         data = sys.stdin.buffer.read()
         try:
             return data.decode("utf-8")
@@ -117,7 +161,17 @@ class Shell:
 
 def dumps(value: Any) -> str:
     """Return JSON on one line in UTF-8, lone surrogates replaced."""
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+    return clean_surrogates(json.dumps(value, ensure_ascii=False))
+
+
+def forget_typed_ahead() -> None:
+    """Drop what was typed before a question stood there: it cannot have been meant for it."""
+    try:
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    except (ImportError, OSError, ValueError):
+        return
 
 
 def positive(text: str) -> int:
