@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from muniment.session import events as ev
-from muniment.tui.widgets.status_line import StatusLine
+from muniment.tui.parts import Part
+from muniment.tui.widgets.status_line import READY, StatusLine
 from muniment.tui.widgets.transcript import Transcript
+
+_WRITES = {"memory_store": "saved", "memory_save": "saved", "memory_delete": "deleted"}
 
 
 class Host(Protocol):
@@ -55,59 +58,64 @@ class Adapter:
             else:
                 await self.show(item)
 
+    def doing(self, state: str) -> None:
+        """Say what happens now; Escape stops it."""
+        self._status.say(state=state, busy=True)
+
     async def show(self, event: ev.Event) -> None:
         """Draw one event."""
-        transcript, status, speaker = self._transcript, self._status, self._host.speaker
+        transcript, speaker = self._transcript, self._host.speaker
         match event:
             case ev.UserSaid(text):
                 await transcript.user(text)
             case ev.RequestSent(_, estimate, budget):
-                used = round(100 * estimate / budget) if budget > 0 else None
-                status.say(state="waiting for the model", used=used)
+                self._status.say(used=round(100 * estimate / budget) if budget > 0 else None)
+                self.doing("waiting for the model")
             case ev.TextDelta(delta):
-                status.say(state="answering")
+                self.doing("answering")
                 await transcript.delta(delta, speaker)
             case ev.TextDiscarded():
                 await transcript.discard()
             case ev.ReplyEnded():
                 await transcript.end_reply()
             case ev.ToolCalled(call, tool, arguments):
-                status.say(state=f"running {tool}")
+                self.doing(f"running {tool}")
                 await transcript.tool(call, tool, arguments, speaker)
             case ev.ProposalMade(proposal, shown):
                 if shown:
                     await self._ran_unasked(event)
                 else:
-                    status.say(state=f"waiting for you: {proposal.title}")
+                    self.doing(f"waiting for you: {proposal.title}")
             case ev.Decided(call, decision):
-                status.say(state="working")
-                if (line := transcript.call(call)) is not None:
-                    line.decided(decision.word, decision.by, decision.reason)
-            case ev.ToolFinished(call, tool, result, _, text, changed):
-                if (line := transcript.call(call)) is not None:
-                    line.finished(result, text)
-                status.say(state="working")
+                self.doing("working")
+                transcript.decided(call, decision.word, decision.by, decision.reason)
+            case ev.ToolFinished(call, tool, status, result, text, changed):
+                transcript.finished(call, status, text)
+                self.doing("working")
                 if changed:
-                    status.say(last_write=f"{tool} done")
-                    self._host.memory_changed()
+                    self._written(tool, str(result.get("id") or result.get("name") or ""))
             case ev.Notice(text):
                 await transcript.notice(text)
             case ev.ErrorRaised(text):
                 await transcript.notice(text, error=True)
             case ev.Compacted(text, covered):
-                about = f"{covered} earlier turns are" if covered else "Earlier turns are"
-                await transcript.notice(f"{about} summarised in what the model receives:\n{text}")
-            case ev.TurnEnded(result):
+                await transcript.notice(_summary(text, covered))
+            case ev.TurnEnded(status):
                 await transcript.end_reply()
-                if result == "cancelled":
+                if status == "cancelled":
                     await transcript.notice("Stopped.")
-                status.say(state="ready")
+                self._status.say(state=READY, busy=False)
                 self.on_ended(event)
             case _:
                 pass
         fault = self._host.save_fault
-        if status.status.unsaved != (fault is not None):
-            status.say(unsaved=fault is not None)
+        if self._status.status.unsaved != (fault is not None):
+            self._status.say(unsaved=fault is not None)
+
+    def _written(self, tool: str, item: str) -> None:
+        if tool in _WRITES:
+            self._status.say(last_write=f"{_WRITES[tool]} {item}".strip())
+        self._host.memory_changed()
 
     async def _ran_unasked(self, event: ev.ProposalMade) -> None:
         """Show the fields of what runs without a question, whole."""
@@ -125,3 +133,49 @@ class Adapter:
             ]
         lines += [f"  ! {warning.text}" for warning in proposal.warnings]
         await self._transcript.notice("\n".join(lines))
+
+
+def parts_of(events: Iterable[ev.Event], speaker: str) -> tuple[list[Part], str]:
+    """Return an earlier conversation as parts, and who spoke last."""
+    parts: list[Part] = []
+    calls: dict[str, Part] = {}
+    last = ""
+
+    def say(who: str) -> None:
+        nonlocal last
+        if who != last:
+            last = who
+            parts.append(Part("who", who))
+
+    for event in events:
+        match event:
+            case ev.UserSaid(text):
+                say("You")
+                parts.append(Part("user", text))
+            case ev.ReplyEnded(text) if text:
+                say(speaker)
+                parts.append(Part("reply", text))
+            case ev.ToolCalled(call, tool, arguments):
+                say(speaker)
+                calls[call] = Part("tool", tool, call, arguments)
+                parts.append(calls[call])
+            case ev.Decided(call, decision) if call in calls:
+                calls[call].decided(decision.word, decision.by, decision.reason)
+            case ev.ToolFinished(call, _, status, _, text) if call in calls:
+                calls[call].status, calls[call].result = status, text
+            case ev.Notice(text):
+                parts.append(Part("notice", text))
+            case ev.ErrorRaised(text):
+                parts.append(Part("error", text))
+            case ev.Compacted(text, covered):
+                parts.append(Part("notice", _summary(text, covered)))
+            case ev.TurnEnded("cancelled"):
+                parts.append(Part("notice", "Stopped."))
+            case _:
+                continue
+    return parts, last
+
+
+def _summary(text: str, covered: int) -> str:
+    about = f"{covered} earlier turns are" if covered else "Earlier turns are"
+    return f"{about} summarised in what the model receives:\n{text}"

@@ -61,6 +61,7 @@ class MunimentApp(FrontDoorApp):
             tooltip="Copy a selection, stop a turn, or quit",
             id="app.stop",
         ),
+        Binding("f1", "show_help", "Help", tooltip="Keys of this place, and how memory works", id="app.help"),
         Binding(
             "ctrl+p", "command_palette", "Commands", tooltip="Find and run any command", id="app.commands"
         ),
@@ -159,7 +160,7 @@ class MunimentApp(FrontDoorApp):
 
     def _not_opened(self, sentence: str) -> None:
         self._session.tell(sentence, error=True)
-        self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q")
+        self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q", busy=False)
 
     # The hands, for the desk
 

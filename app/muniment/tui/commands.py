@@ -83,12 +83,12 @@ async def _compact(app: MunimentApp) -> None:
     engine = app.engine
     if engine is None or _busy(app):
         return
-    app.session_screen.status.say(state="summarising")
+    app.session_screen.status.say(state="summarising", busy=True)
     try:
         await engine.compact(app.session_screen.emit)
     except MunimentError as error:
         app.tell(error.sentence, error=True)
-    app.session_screen.status.say(state="ready")
+    app.session_screen.status.say(state="ready", busy=False)
 
 
 async def _clear(app: MunimentApp) -> None:

@@ -13,29 +13,31 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from muniment.approval.policy import Mode
 from muniment.safety.errors import MunimentError
-from muniment.safety.visible import reading_line
 from muniment.session import events as ev
-from muniment.tui.adapter import Adapter
-from muniment.tui.slash import matching, parse
+from muniment.tui.adapter import Adapter, parts_of
+from muniment.tui.slash import parse
 from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.first_card import TRIES, FirstCard
+from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.memory_panel import MemoryPanel
-from muniment.tui.widgets.status_line import StatusLine
+from muniment.tui.widgets.slash_list import SlashList
+from muniment.tui.widgets.status_line import READY, StatusLine
+from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
+    from textual.widgets import Markdown
+
     from muniment.session.engine import Engine
 
 PANEL_COLUMNS = 100
 """From this width on the memory panel is open by itself and stands beside the conversation."""
 PANEL_LEAST = 24
 CONVERSATION_LEAST = 40
-REPLAYED = 60
-"""How many events of an earlier conversation are drawn when it is resumed."""
 
 
 class SessionScreen(Screen[None]):
@@ -46,13 +48,6 @@ class SessionScreen(Screen[None]):
     BINDING_GROUP_TITLE = "Session"
     HELP = "Write below and press Enter. Everything the model wants to save waits for your approval."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "f1",
-            "app.show_help",
-            "Help",
-            tooltip="Keys of this place, and how memory works",
-            id="session.help",
-        ),
         Binding("f2", "toggle_panel", "Memory", tooltip="Show or hide the memory panel", id="session.memory"),
         Binding("f3", "app.search", "Search", tooltip="Search the records", id="session.search"),
         Binding("f4", "app.review", "Review", tooltip="Open what waits for a decision", id="session.review"),
@@ -98,21 +93,20 @@ class SessionScreen(Screen[None]):
         self.engine: Engine | None = None
         self._adapter: Adapter | None = None
         self._panel_wish: bool | None = None
-        self._unknown_asked = False
 
     # Layout
 
     def compose(self) -> ComposeResult:
-        yield Static("Muniment", id="top", markup=False)
+        yield TopLine(id="top")
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield Transcript(id="transcript")
                 yield Static("", id="waiting", markup=False)
-                yield Static("", id="slash", markup=False)
+                yield SlashList(id="slash")
                 yield Composer(id="composer")
             yield MemoryPanel(id="panel")
         yield StatusLine(id="status")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar(id="keys")
 
     @property
     def composer(self) -> Composer:
@@ -153,17 +147,9 @@ class SessionScreen(Screen[None]):
 
     def _entitle(self) -> None:
         engine = self.engine
-        if engine is None:
-            return
-        parts = [engine.recipe.name, engine.id[:8]]
-        if engine.title:
-            parts.insert(1, engine.title)
-        place = reading_line(str(engine.cwd))
-        self.query_one("#top", Static).update(
-            Content.assemble(
-                ("Muniment", "bold $primary"), f"  {reading_line(' · '.join(parts))}  ", (place, "$secondary")
-            )
-        )
+        if engine is not None:
+            parts = [engine.recipe.name, *([engine.title] if engine.title else []), engine.id[:8]]
+            self.query_one("#top", TopLine).say(" · ".join(parts), str(engine.cwd))
 
     # The host of the adapter
 
@@ -190,22 +176,11 @@ class SessionScreen(Screen[None]):
         from muniment.session.replay import replay_events
 
         self.engine = engine
-        await self.transcript.reset()
         adapter = self._adapter
         if adapter is None:
             return
-        earlier = list(replay_events(engine.replay()))
-        if len(earlier) > REPLAYED:
-            hidden = len(earlier) - REPLAYED
-            adapter.emit(
-                ev.Notice(
-                    f"{hidden} earlier events are not drawn; muniment session show {engine.id} has all."
-                )
-            )
-        for event in earlier[-REPLAYED:]:
-            if isinstance(event, ev.ReplyEnded):
-                adapter.emit(ev.TextDelta(event.text)) if event.text else None
-            adapter.emit(event)
+        earlier, last = parts_of(replay_events(engine.replay()), self.speaker)
+        await self.transcript.tell_again(earlier, last)
         for event in engine.opening:
             adapter.emit(event)
         name = "rehearsal model" if engine.provider == "rehearsal" else engine.model_name
@@ -214,7 +189,8 @@ class SessionScreen(Screen[None]):
             model=name,
             digest=engine.digest_items,
             session=engine.id,
-            state="ready",
+            state=READY,
+            busy=False,
             used=None,
             last_write="",
             unsaved=False,
@@ -261,7 +237,10 @@ class SessionScreen(Screen[None]):
             self.composer.accepted(event.text)
             self.app.run_slash(found.action, rest)  # type: ignore[attr-defined]  # only MunimentApp has this screen
             return
-        if self.engine is None or self.engine.busy:
+        if self.engine is None:
+            self.tell("No session is open yet. Your draft is kept.")
+            return
+        if self.engine.busy:
             self.tell("A turn is running; Escape stops it. Your draft is kept.")
             return
         if self.engine.unknown_calls:
@@ -274,7 +253,7 @@ class SessionScreen(Screen[None]):
         """Start a turn."""
         for card in self.query(FirstCard):
             card.remove()
-        self.status.say(state="working")
+        self.status.say(state="working", busy=True)
         self._turn(text)
 
     @work(group="session-turn", exit_on_error=True)
@@ -283,13 +262,21 @@ class SessionScreen(Screen[None]):
         if engine is None or adapter is None:
             return
         self.transcript.follow()
+        said = False
+
+        def emit(event: ev.Event) -> None:
+            nonlocal said
+            said = said or isinstance(event, ev.UserSaid)
+            adapter.emit(event)
+
         try:
-            await engine.turn(text, adapter.emit)
+            await engine.turn(text, emit)
         except MunimentError as error:
             adapter.emit(ev.ErrorRaised(error.sentence))
             adapter.emit(ev.TurnEnded("failed"))
-            if not self.composer.text:
-                self.composer.put(text)
+        if not said and not self.composer.text:
+            # A message that was not taken is given back rather than lost.
+            self.composer.put(text)
         await adapter.drained()
 
     def tell(self, text: str, *, error: bool = False) -> None:
@@ -297,19 +284,32 @@ class SessionScreen(Screen[None]):
         if self._adapter is not None:
             self._adapter.emit(ev.ErrorRaised(text) if error else ev.Notice(text))
 
+    @on(Composer.Choosing)
+    def _choosing(self, event: Composer.Choosing) -> None:
+        event.stop()
+        self.query_one("#slash", SlashList).show(event.found, event.at)
+
     @on(Composer.Edited)
     def _edited(self, event: Composer.Edited) -> None:
         event.stop()
-        found = matching(event.text)
-        hints = self.query_one("#slash", Static)
-        hints.set_class(bool(found), "-open")
-        if found:
-            width = max(len(f"{each.name} {each.argument}") for each in found)
-            rows = [
-                Content.assemble((f"{each.name} {each.argument}".ljust(width), "bold"), f"  {each.summary}")
-                for each in found
-            ]
-            hints.update(Content("\n").join([*rows, Content.styled("Tab completes", "$secondary")]))
+        hidden = self.composer.hidden
+        names = ", ".join(hidden[:6]) + (", …" if len(hidden) > 6 else "")
+        about = f"hidden characters, sent as they are: {names}" if hidden else ""
+        self.composer.border_title = Content(about) if about else None
+
+    @work(group="session-link", exclusive=True, exit_on_error=True)
+    async def _ask_link(self, address: str) -> None:
+        from muniment.safety.visible import exact_line
+        from muniment.tui.modals.question import Question
+
+        shown = exact_line(address).text
+        if await self.app.push_screen_wait(Question(f"Open this address in your browser?\n\n{shown}")):
+            self.app.open_url(address)
+
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+        """Open nothing without showing where it leads."""
+        event.stop()
+        self._ask_link(event.href)
 
     def emit(self, event: ev.Event) -> None:
         """Draw an event of the engine."""

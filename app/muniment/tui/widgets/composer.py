@@ -1,20 +1,24 @@
-"""The composer: many lines, Enter sends, history at its edges, slash commands completed by Tab."""
+"""The composer: many lines, Enter sends, history at its edges, slash commands completed as they are typed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from muniment.tui.slash import matching
+from muniment.tui.slash import Slash, matching
+from muniment.tui.veil import Veil
+
+_HISTORY = 200
 
 
 class Composer(TextArea):
-    """Where a message is written; it keeps what was pasted as it is."""
+    """Where a message is written; what was pasted is sent as it was."""
 
     BINDING_GROUP_TITLE = "Composer"
     HELP = "Enter sends; Alt+Enter or Ctrl+J breaks the line; Up and Down at the edges walk the history."
@@ -44,6 +48,14 @@ class Composer(TextArea):
             tooltip="Copy a selection, stop a turn, or quit",
             id="composer.stop",
         ),
+        Binding(
+            "ctrl+o",
+            "app.edit_draft",
+            "Editor",
+            show=False,
+            tooltip="Write the draft in $EDITOR",
+            id="composer.editor",
+        ),
     ]
 
     @dataclass
@@ -58,15 +70,45 @@ class Composer(TextArea):
 
         text: str
 
+    @dataclass
+    class Choosing(Message):
+        """Slash commands that the draft could become; `at` is the chosen one, None for none yet."""
+
+        found: list[Slash]
+        at: int | None
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True)
         # A text area takes two function keys for selecting, which mean other things on this screen.
         for key in ("f6", "f7"):
             self._bindings.key_to_bindings.pop(key, None)
-        self._history: list[str] = []
+        self.veil = Veil()
+        self.past: list[str] = []
         self._at: int | None = None
         self._kept = ""
+        self._choice: int | None = None
         self.placeholder = "Write a message; / for commands"
+
+    @property
+    def draft(self) -> str:
+        """The text as it will be sent."""
+        return self.veil.off(self.text)
+
+    @property
+    def hidden(self) -> list[str]:
+        """The hidden characters of the draft, as escapes."""
+        return self.veil.names(self.text)
+
+    # What is drawn
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        drawn = self.veil.drawn(line.plain)
+        if drawn != line.plain:
+            line.plain = drawn
+        return line
+
+    # Keys
 
     async def _on_key(self, event: events.Key) -> None:
         if self._handled(event.key):
@@ -84,23 +126,15 @@ class Composer(TextArea):
         match self._meaning(key):
             case "send":
                 self.action_send()
-                return True
             case "break_line":
                 self.action_break_line()
-                return True
             case "complete" if matching(self.text):
                 self.action_complete()
-                return True
-        match key:
-            case "enter":
+            case _ if key == "enter":
                 # The user gave sending another key; then this one breaks the line.
                 self.action_break_line()
-            case "up" if self.cursor_location[0] == 0:
-                return self._older()
-            case "down" if self._at is not None and self.cursor_at_last_line:
-                return self._newer()
             case _:
-                return False
+                return self._moved(key)
         return True
 
     def _meaning(self, key: str) -> str:
@@ -110,59 +144,89 @@ class Composer(TextArea):
         active = self.screen.active_bindings.get(key)
         return active.binding.action if active is not None and active.node is self else ""
 
+    def _moved(self, key: str) -> bool:
+        found = matching(self.text)
+        if key in ("up", "down") and len(found) > 1:
+            step = 1 if key == "down" else -1
+            start = -1 if key == "down" else 0
+            self._choice = ((start if self._choice is None else self._choice) + step) % len(found)
+            self.post_message(self.Choosing(found, self._choice))
+            return True
+        if key == "up" and self.cursor_at_first_line:
+            return self._older()
+        return key == "down" and self._at is not None and self.cursor_at_last_line and self._newer()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Keep a paste as one draft, whatever its size and whatever is in it."""
+        event.prevent_default()
+        event.stop()
+        if result := self._replace_via_keyboard(self.veil.on(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+
     def action_send(self) -> None:
-        """Send the draft, if there is one."""
-        text = self.text
+        """Send the draft, or run the command that was moved to."""
+        found = matching(self.text)
+        if self._choice is not None and self._choice < len(found):
+            self.post_message(self.Sent(found[self._choice].name))
+            return
+        text = self.draft
         if text.strip():
             self.post_message(self.Sent(text))
 
     def action_break_line(self) -> None:
+        """Break the line."""
         self.insert("\n")
 
     def action_complete(self) -> None:
         """Complete the slash command that the draft begins."""
         found = matching(self.text)
         if found:
-            self.put(found[0].name + (" " if found[0].argument else ""))
+            chosen = found[self._choice or 0] if (self._choice or 0) < len(found) else found[0]
+            self.put(chosen.name + (" " if chosen.argument else ""))
+
+    # The draft
 
     def accepted(self, text: str) -> None:
         """Empty the draft after it was sent, and remember it."""
-        if not self._history or self._history[-1] != text:
-            self._history.append(text)
+        if not self.past or self.past[-1] != text:
+            self.past.append(text)
+            del self.past[:-_HISTORY]
         self._at = None
         self._kept = ""
         self.put("")
 
     def put(self, text: str) -> None:
         """Replace the draft."""
-        self.text = text
+        self.text = self.veil.on(text)
         self.move_cursor(self.document.end)
 
     def keep_paste(self, text: str) -> None:
         """Add a text to the draft that was pasted while something else was in front."""
-        self.insert(text, self.document.end)
+        self.insert(self.veil.on(text), self.document.end)
 
     def on_text_area_changed(self) -> None:
-        self.post_message(self.Edited(self.text))
+        self._choice = None
+        self.post_message(self.Edited(self.draft))
+        self.post_message(self.Choosing(matching(self.text), None))
 
     def _older(self) -> bool:
-        if not self._history:
+        if not self.past:
             return False
         if self._at is None:
-            self._kept, self._at = self.text, len(self._history)
+            self._kept, self._at = self.draft, len(self.past)
         if self._at == 0:
             return True
         self._at -= 1
-        self.put(self._history[self._at])
+        self.put(self.past[self._at])
         return True
 
     def _newer(self) -> bool:
         if self._at is None:
             return False
         self._at += 1
-        if self._at >= len(self._history):
+        if self._at >= len(self.past):
             self._at = None
             self.put(self._kept)
         else:
-            self.put(self._history[self._at])
+            self.put(self.past[self._at])
         return True

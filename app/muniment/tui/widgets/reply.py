@@ -1,4 +1,4 @@
-"""A reply of the model: streamed Markdown whose links are shown and never opened by a click."""
+"""A reply of the model as Markdown; its links are shown, and opened only after a question."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from textual.widgets.markdown import MarkdownStream
 
 
 class Reply(Markdown):
-    """A reply of the model; its links are shown and never opened by a click."""
+    """Markdown that opens nothing by itself."""
 
     DEFAULT_CSS = """
     Reply { padding: 0 1 0 3; margin: 0; background: transparent; }
+    Reply MarkdownParagraph, Reply MarkdownFence, Reply MarkdownBulletList, Reply MarkdownOrderedList,
+    Reply MarkdownBlockQuote, Reply MarkdownTable { margin: 0 0 1 0; }
+    Reply > :last-child { margin-bottom: 0; }
+    Reply MarkdownH1, Reply MarkdownH2, Reply MarkdownH3, Reply MarkdownH4 {
+        margin: 0 0 1 0; padding: 0; content-align: left middle; color: $primary; background: transparent;
+        text-style: bold;
+    }
+    Reply MarkdownFence { background: $surface; }
     """
 
     def __init__(self, text: str = "") -> None:

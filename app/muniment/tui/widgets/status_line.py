@@ -1,4 +1,4 @@
-"""The status line: mode in words, model, context used, digest, the last write and how to take it back."""
+"""The status line: mode in words, what happens now, the last write and its undo, model, context, digest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from muniment.safety.visible import reading_line
+
+READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,16 @@ class Status:
     """Per cent of the context budget."""
     digest: int = 0
     state: str = "opening"
+    busy: bool = False
     last_write: str = ""
     unsaved: bool = False
 
 
 class StatusLine(Static):
-    """One line; what matters most stands first, so that a narrow screen cuts the rest."""
+    """One line; what matters most stands first, so that a narrow screen leaves out the rest."""
 
     DEFAULT_CSS = """
-    StatusLine { height: 1; padding: 0 1; background: $panel; color: $foreground; }
+    StatusLine { height: 1; padding: 0 1 0 0; background: $background; color: $foreground; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -44,28 +47,35 @@ class StatusLine(Static):
 
     def say(self, **changes: object) -> None:
         """Change what the line says."""
-        self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # the caller names fields of Status
-        if self.is_mounted:
-            self._draw()
+        changed = replace(self.status, **changes)  # type: ignore[arg-type]  # the caller names fields of Status
+        if changed != self.status:
+            self.status = changed
+            if self.is_attached:
+                self._draw()
 
     def _draw(self) -> None:
-        now = self.status
-        loud = now.mode != "manual"
-        parts: list[tuple[str, str]] = [
-            (
-                f" {now.mode.upper()} ",
-                "bold $background on $warning" if loud else "bold $foreground on $surface",
-            ),
-            (f" {now.state}", "$secondary" if now.state == "ready" else "bold $accent"),
-        ]
-        if now.unsaved:
-            parts.append(("  NOT SAVED", "bold $error"))
-        if now.last_write:
-            parts.append((f"  {now.last_write} – /undo", "$success"))
-        parts.append((f"  {now.model}", "$foreground"))
-        if now.used is not None:
-            parts.append((f"  context {now.used}%", "$secondary"))
-        parts.append((f"  digest {now.digest}" if now.digest else "  digest off", "$secondary"))
-        content = Content.assemble(*((reading_line(text), style) for text, style in parts))
-        width = self.size.width - 2
+        width = self.size.width - 1
+        content = line(self.status)
         self.update(content.truncate(width, ellipsis=True) if width > 0 else content)
+
+
+def line(now: Status) -> Content:
+    """Return the line for a state of things."""
+    loud = now.mode != "manual"
+    mark = f"{'▲ ' if loud else ''}{now.mode.upper()}"
+    parts: list[tuple[str, str]] = [
+        (f" {mark} ", "bold $background on $warning" if loud else "bold $foreground on $panel"),
+        (f"  {now.state}", "bold $accent" if now.busy else "$foreground"),
+    ]
+    if now.busy:
+        parts.append((" · Esc stops", "$secondary"))
+    if now.unsaved:
+        parts.append(("  ✗ NOT SAVED", "bold $error"))
+    if now.last_write:
+        parts.append((f"  ✓ {now.last_write} – /undo", "$success"))
+    parts.append((f"  {now.model}", "$secondary"))
+    if now.used is not None:
+        parts.append((f"  context {now.used}%", "$secondary"))
+    digest = f"  digest {now.digest} titles" if now.digest else "  digest off"
+    parts.append((digest, "$secondary"))
+    return Content.assemble(*((reading_line(text), style) for text, style in parts))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from muniment.safety.visible import reading, reading_line
+from muniment.tui.parts import Part
 
 _SHAPES = {
     "completed": ("✓", "$success"),
@@ -21,6 +22,9 @@ _SHAPES = {
     "unknown": ("?", "$warning"),
     "cancelled": ("–", "$warning"),
 }
+_SUBJECTS = ("id", "name", "query", "path", "title", "pattern")
+_SHOWN_LINES = 400
+"""A longer result is opened up to here; the session log has it whole."""
 
 
 class ToolLine(Static, can_focus=True):
@@ -29,84 +33,89 @@ class ToolLine(Static, can_focus=True):
     BINDING_GROUP_TITLE = "Tool call"
     HELP = "Enter opens what was asked and what came back."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open_details", "Details", show=False, tooltip="Show the details", id="tool.open"),
+        Binding("enter", "open", "Open or close", tooltip="Show or hide the details", id="tool.toggle"),
+        Binding("y", "copy", "Copy", tooltip="Copy the result to the clipboard", id="tool.copy"),
     ]
     DEFAULT_CSS = """
-    ToolLine { height: auto; padding: 0 1; color: $foreground; pointer: pointer; }
+    ToolLine { height: auto; padding: 0 1 0 3; color: $foreground; pointer: pointer; }
+    ToolLine:hover { background: $surface; }
     ToolLine:focus { background: $panel; text-style: bold; }
     """
 
-    def __init__(self, tool: str, arguments: dict[str, Any] | str) -> None:
+    def __init__(self, part: Part) -> None:
         super().__init__(markup=False)
-        self.tool = tool
-        self.arguments = arguments
-        self.status = ""
-        self.decision = ""
-        self.result = ""
+        self.part = part
         self.opened = False
 
     def on_mount(self) -> None:
-        self._draw()
+        self.redraw()
 
-    def decided(self, word: str, by: str, reason: str) -> None:
-        """Show who decided."""
-        self.decision = word if by == "user" else f"{word} by {by}"
-        if reason and by == "user":
-            self.decision += f": {reason}"
-        self._draw()
-
-    def finished(self, status: str, text: str) -> None:
-        """Show what came of it."""
-        self.status, self.result = status, text
-        self._draw()
+    def on_resize(self) -> None:
+        self.redraw()
 
     def on_click(self) -> None:
-        self.action_open_details()
+        self.action_open()
 
-    def action_open_details(self) -> None:
+    def action_open(self) -> None:
         """Open or close the details."""
         self.opened = not self.opened
-        self._draw()
+        self.redraw()
 
-    def _draw(self) -> None:
-        mark, colour = _SHAPES.get(self.status, ("…", "$secondary"))
-        word = self.status or "running"
-        parts: list[Content | tuple[str, str] | str] = [
-            (f"{mark} ", f"bold {colour}"),
-            reading_line(self.tool),
-            "  ",
-            reading_line(self._subject()),
-            "  ",
-            (word.replace("_", " "), colour),
-        ]
-        if self.decision:
-            parts.append((f", {reading_line(self.decision)}", "$secondary"))
-        parts.append(("  ▾" if self.opened else "  ▸", "$secondary"))
+    def action_copy(self) -> None:
+        """Copy what came back, or what was asked while nothing did."""
+        self.app.copy_to_clipboard(self.part.result or self._asked())
+        self.app.notify("Copied.", markup=False)
+
+    def redraw(self) -> None:
+        """Draw the call as it stands now."""
+        part = self.part
+        mark, colour = _SHAPES.get(part.status, ("…", "$secondary"))
+        word = (part.status or "running").replace("_", " ")
+        end = f", {reading_line(part.decision)}" if part.decision else ""
+        tail = Content.assemble(
+            (word, colour), (end, "$secondary"), ("  ▾" if self.opened else "  ▸", "$secondary")
+        )
+        head = Content.assemble((f"{mark} ", f"bold {colour}"), reading_line(part.text))
+        subject = Content(reading_line(self._subject()))
+        room = self.size.width - 4 - head.cell_length - tail.cell_length - 4
+        if self.size.width and subject.cell_length > room:
+            # The state must stay in view, so the subject gives way.
+            subject = subject.truncate(max(0, room), ellipsis=True) if room > 3 else Content("")
+        line = Content.assemble(head, "  ", subject.stylize("$secondary"), "  " if subject else "", tail)
         if self.opened:
-            parts.append("\n" + _indented(self._asked()))
-            if self.result:
-                parts.append("\n" + _indented(reading(self.result)))
-        self.update(Content.assemble(*parts))
+            line = Content.assemble(line, "\n", self._details())
+        self.update(line)
+
+    def _details(self) -> Content:
+        parts: list[Content | tuple[str, str] | str] = [("  asked\n", "$primary"), _indented(self._asked())]
+        if self.part.result:
+            lines = reading(self.part.result).split("\n")
+            text = _indented("\n".join(lines[:_SHOWN_LINES]))
+            parts += [("\n  came back\n", "$primary"), text]
+            if len(lines) > _SHOWN_LINES:
+                parts.append((f"\n    … {len(lines) - _SHOWN_LINES} more lines; y copies all", "$warning"))
+        return Content.assemble(*parts)
 
     def _subject(self) -> str:
-        if isinstance(self.arguments, str):
+        arguments = self.part.arguments
+        if isinstance(arguments, str):
             return ""
-        for key in ("id", "name", "query", "path", "title"):
-            value = self.arguments.get(key)
+        for key in _SUBJECTS:
+            value = arguments.get(key)
             if isinstance(value, str) and value:
-                scope = self.arguments.get("scope")
-                return f"{value[:60]}  {scope}" if isinstance(scope, str) else value[:60]
+                scope = arguments.get("scope")
+                return f"{value[:200]}  {scope}" if isinstance(scope, str) else value[:200]
         return ""
 
     def _asked(self) -> str:
-        if isinstance(self.arguments, str):
-            return reading(self.arguments)
-        return reading(
-            "\n".join(
-                f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-                for key, value in self.arguments.items()
-            )
-        )
+        arguments = self.part.arguments
+        if isinstance(arguments, str):
+            return reading(arguments) or "no arguments"
+        lines = [
+            f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+            for key, value in arguments.items()
+        ]
+        return reading("\n".join(lines)) or "no arguments"
 
 
 def _indented(text: str) -> str:

@@ -1,8 +1,7 @@
-"""The transcript: the tail of the conversation, streamed, at the bottom until the user scrolls away."""
+"""The transcript: the end of the conversation, streamed, at the bottom until the user scrolls away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual.containers import VerticalScroll
@@ -10,17 +9,17 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from muniment.safety.visible import reading
+from muniment.tui.parts import Part, Window
 from muniment.tui.text import StreamText, safe
 from muniment.tui.widgets.tool_line import ToolLine
 
 if TYPE_CHECKING:
-    # Markdown is heavy and nothing needs it before the first reply.
     from textual.widgets.markdown import MarkdownStream
 
     from muniment.tui.widgets.reply import Reply
 
-KEPT = 200
-"""How many parts stay mounted; older ones are in the log and in `muniment session show`."""
+_NEAR_TOP = 3
 
 
 class Said(Static):
@@ -28,10 +27,10 @@ class Said(Static):
 
     DEFAULT_CSS = """
     Said { height: auto; padding: 0 1; }
-    Said.-who { color: $primary; text-style: bold; margin-top: 1; }
-    Said.-user { padding-left: 3; }
-    Said.-notice { color: $secondary; padding-left: 1; }
-    Said.-error { color: $error; padding-left: 1; }
+    Said.-who { color: $primary; text-style: bold; margin-top: 1; padding: 0 1 0 1; }
+    Said.-user { padding: 0 1 0 2; border-left: outer $primary; margin-left: 0; background: $surface; }
+    Said.-notice { color: $secondary; padding: 0 1 0 1; }
+    Said.-error { color: $error; padding: 0 1 0 1; }
     """
 
     def __init__(self, content: Content, kind: str) -> None:
@@ -42,15 +41,18 @@ class Transcript(VerticalScroll, can_focus=True):
     """The conversation."""
 
     BINDING_GROUP_TITLE = "Transcript"
-    HELP = "The conversation. Arrow keys scroll; Tab reaches the tool calls."
+    HELP = "Arrow keys scroll; older parts come when the top is reached. Tab reaches the tool calls."
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._reply: Reply | None = None
+        self.parts: list[Part] = []
+        self.window = Window()
+        self._reply: tuple[Part, Reply] | None = None
         self._stream: MarkdownStream | None = None
         self._text = StreamText()
-        self._calls: dict[str, ToolLine] = {}
+        self._calls: dict[str, Part] = {}
         self._speaker = ""
+        self._growing = False
 
     def on_mount(self) -> None:
         self.follow()
@@ -65,33 +67,46 @@ class Transcript(VerticalScroll, can_focus=True):
         await self.end_reply()
         self._calls.clear()
         self._speaker = ""
+        self.parts.clear()
+        self.window.open(0)
         await self.remove_children()
 
     async def user(self, text: str) -> None:
         """Show what the user said."""
         await self._say("You")
-        await self._add(Said(safe(text), "user"))
+        await self._add(Part("user", text))
 
     async def delta(self, delta: str, speaker: str) -> None:
         """Show a piece of the reply."""
         if self._stream is None:
             await self._say(speaker)
-            from muniment.tui.widgets.reply import Reply
-
-            self._reply = Reply()
-            await self._add(self._reply)
-            self._stream = self._reply.stream()
-            self._text = StreamText()
+            part = Part("reply")
+            widget = await self._add(part)
+            self._begin(part, widget)
+        if self._reply is not None:
+            self._reply[0].text += delta
         shown = self._text.feed(delta)
-        if shown:
+        if shown and self._stream is not None:
             await self._stream.write(shown)
+
+    def _begin(self, part: Part, widget: Widget) -> None:
+        from muniment.tui.widgets.reply import Reply
+
+        if isinstance(widget, Reply):
+            self._reply = (part, widget)
+            self._stream = widget.stream()
+            self._text = StreamText()
 
     async def discard(self) -> None:
         """Take away the text of a reply that is tried again."""
         reply = self._reply
         await self.end_reply()
         if reply is not None:
-            await reply.remove()
+            part, widget = reply
+            if part in self.parts:
+                self.parts.remove(part)
+                self.window.total -= 1
+            await widget.remove()
 
     async def end_reply(self) -> None:
         """End the reply that streams, if one does."""
@@ -102,43 +117,94 @@ class Transcript(VerticalScroll, can_focus=True):
                 await stream.write(rest)
             await stream.stop()
 
-    async def whole_reply(self, text: str, speaker: str) -> None:
-        """Show a reply of an earlier time."""
-        from muniment.safety.visible import reading
-
-        await self._say(speaker)
-        from muniment.tui.widgets.reply import Reply
-
-        await self._add(Reply(reading(text)))
-
     async def tool(self, call: str, tool: str, arguments: dict[str, Any] | str, speaker: str) -> None:
         """Show a tool call."""
         await self.end_reply()
         await self._say(speaker)
-        line = self._calls[call] = ToolLine(tool, arguments)
-        await self._add(line)
+        part = self._calls[call] = Part("tool", tool, call, arguments)
+        await self._add(part)
 
-    def call(self, call: str) -> ToolLine | None:
-        """Return the line of a call."""
-        return self._calls.get(call)
+    def decided(self, call: str, word: str, by: str, reason: str) -> None:
+        """Show who decided a call."""
+        part = self._calls.get(call)
+        if part is not None:
+            part.decided(word, by, reason)
+            self._redraw(part)
+
+    def finished(self, call: str, status: str, text: str) -> None:
+        """Show what came of a call."""
+        part = self._calls.get(call)
+        if part is not None:
+            part.status, part.result = status, text
+            self._redraw(part)
 
     async def notice(self, text: str, *, error: bool = False) -> None:
         """Show a sentence that is not part of the conversation."""
         await self.end_reply()
-        mark = ("! ", "bold $error") if error else ("· ", "$secondary")
-        await self._add(Said(Content.assemble(mark, safe(text)), "error" if error else "notice"))
+        await self._add(Part("error" if error else "notice", text))
 
-    async def show(self, widgets: Iterable[Widget]) -> None:
-        """Mount several parts at once."""
-        await self.mount_all(list(widgets))
+    async def tell_again(self, parts: list[Part], speaker: str) -> None:
+        """Show an earlier conversation: its end at once, the rest when it is scrolled to."""
+        await self.reset()
+        self.parts = parts
+        self._speaker = speaker
+        self.window.open(len(parts))
+        await self.mount_all([self._make(part) for part in parts[self.window.first :]])
+
+    # The window
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value < _NEAR_TOP and new_value < old_value and self.window.first and not self._growing:
+            self._growing = True
+            self.call_later(self._grow)
+
+    async def _grow(self) -> None:
+        """Draw older parts above, and keep what was read where it is."""
+        before = self.virtual_size.height
+        batch = self.window.older()
+        if batch:
+            await self.mount_all([self._make(self.parts[at]) for at in batch], before=0)
+
+        def settle() -> None:
+            grown = self.virtual_size.height - before
+            self.scroll_to(y=self.scroll_y + grown, animate=False, force=True)
+            self._growing = False
+
+        self.call_after_refresh(settle)
+
+    async def _add(self, part: Part) -> Widget:
+        self.parts.append(part)
+        self.window.add()
+        widget = self._make(part)
+        await self.mount(widget)
+        if self.is_vertical_scroll_end:
+            gone = self.window.prune()
+            if gone:
+                await self.remove_children(list(self.children)[:gone])
+        return widget
+
+    def _make(self, part: Part) -> Widget:
+        match part.kind:
+            case "reply":
+                from muniment.tui.widgets.reply import Reply
+
+                return Reply(reading(part.text))
+            case "tool":
+                return ToolLine(part)
+            case "notice":
+                return Said(Content.assemble(("· ", "bold"), safe(part.text)), part.kind)
+            case "error":
+                return Said(Content.assemble(("! ", "bold"), safe(part.text)), part.kind)
+            case _:
+                return Said(safe(part.text), part.kind)
+
+    def _redraw(self, part: Part) -> None:
+        for line in self.query(ToolLine):
+            if line.part is part:
+                line.redraw()
 
     async def _say(self, speaker: str) -> None:
         if speaker != self._speaker:
             self._speaker = speaker
-            await self._add(Said(safe(speaker), "who"))
-
-    async def _add(self, widget: Widget) -> None:
-        await self.mount(widget)
-        excess = len(self.children) - KEPT
-        if excess > 20:
-            await self.remove_children(list(self.children)[:excess])
+            await self._add(Part("who", speaker))

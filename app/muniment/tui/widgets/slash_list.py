@@ -1,0 +1,45 @@
+"""The slash commands that a draft could become, above the composer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.widgets import Static
+
+from muniment.tui.slash import Slash
+
+
+class SlashList(Static):
+    """A list that is there only while a command is being typed."""
+
+    DEFAULT_CSS = """
+    SlashList { height: auto; padding: 0 2; color: $foreground; background: $surface; display: none; }
+    SlashList.-open { display: block; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(markup=False, id=id)
+
+    def show(self, found: Sequence[Slash], at: int | None) -> None:
+        """Show the commands; the one at `at` was moved to."""
+        self.set_class(bool(found), "-open")
+        if not found:
+            return
+        width = max(len(_head(each)) for each in found)
+        room = max(20, self.app.size.width - 6)
+        rows = []
+        for number, each in enumerate(found):
+            chosen = number == at
+            row = Content.assemble(
+                ("▸ " if chosen else "  ", "bold $accent"),
+                (_head(each).ljust(width), "bold"),
+                (f"  {each.summary}", "$secondary"),
+            ).truncate(room, ellipsis=True)
+            rows.append(row.stylize("reverse") if chosen else row)
+        keys = "Tab completes · ↑ ↓ choose · Enter runs"
+        self.update(Content("\n").join([*rows, Content.styled(keys, "$secondary")]))
+
+
+def _head(command: Slash) -> str:
+    return f"{command.name} {command.argument}".rstrip()
