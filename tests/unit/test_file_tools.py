@@ -259,6 +259,8 @@ async def test_files_are_listed_nearest_first_without_protected_ones_or_followin
     assert "\u202e" not in finished.text
     below = await use(place, "list_files", path="a", pattern="*.py")
     assert below.result["entries"] == ["a/d.py", "a/deep/c.py"]
+    everywhere = await use(place, "list_files", pattern="**/*.txt")
+    assert everywhere.result["entries"] == ["b.txt", "e\u202e.txt"]
     exact = await use(place, "list_files", pattern="a/deep/*")
     assert exact.result["entries"] == ["a/deep/c.py"]
 

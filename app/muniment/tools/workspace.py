@@ -78,6 +78,9 @@ class Workspace:
                     break
             else:
                 raise OutsideRoot(f"{path} is outside the project's root {self.root}.")
+        part = protected_component(path)
+        if part is not None:
+            raise FileRefused(str(path), f"protected ({part})")
         target = self.root.joinpath(*path.parts)
         if any(target.is_relative_to(each) for each in self._private):
             raise FileRefused(str(path), "in one of Muniment's own directories")
@@ -213,4 +216,10 @@ def _kind(entry: os.DirEntry[str]) -> str:
 def _matches(path: str, name: str, pattern: str) -> bool:
     from fnmatch import fnmatchcase
 
-    return fnmatchcase(path, pattern) or ("/" not in pattern and fnmatchcase(name, pattern))
+    # `**/` stands for any directories above, and for none.
+    short = pattern.removeprefix("**/")
+    return (
+        fnmatchcase(path, pattern)
+        or fnmatchcase(path, short)
+        or ("/" not in short and fnmatchcase(name, short))
+    )
