@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 
 from muniment.paths import resolve_paths
 from muniment.session.start import StartOptions
@@ -99,9 +100,9 @@ async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
     await dialog(pilot, app)
     await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
     shown = app.screen
-    while app.screen is shown:
-        await pilot.press("a")
-        await pilot.pause(0.05)
+    await pilot.press("a")
+    # The key must stand alone for a moment, so it is pressed once and waited for.
+    await until(pilot, lambda: app.screen is not shown)
 
 
 async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
@@ -113,6 +114,14 @@ async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
     await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
     assert isinstance(app.screen, ApprovalScreen)
     return app.screen
+
+
+def still(app: MunimentApp) -> None:
+    """Let no cursor blink, so that a picture does not depend on when it is taken."""
+    for screen in app.screen_stack:
+        for widget in screen.query("TextArea, Input"):
+            if isinstance(widget, TextArea | Input):
+                widget.cursor_blink = False
 
 
 def screen_text(app: object) -> str:

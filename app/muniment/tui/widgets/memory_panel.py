@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 from rich.text import Text
 from textual import on, work
@@ -15,16 +15,20 @@ from textual.message import Message
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
-from muniment.memory.records.listing import Listed, Snapshot
-from muniment.memory.records.scope import Scope
-from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+
+if TYPE_CHECKING:
+    # The screen is painted before anything that reads memory is loaded.
+    from muniment.memory.records.listing import Listed, Snapshot
+    from muniment.memory.records.scope import Scope
+    from muniment.memory.surfaces import Surfaces
+
+    Node = Listed | Scope | None
 
 WINDOW = 500
 """How many records of one scope are in the tree; the filter reaches the others."""
 LOOK_SECONDS = 0.8
-Node = Listed | Scope | None
 
 
 class MemoryPanel(Vertical):
@@ -99,6 +103,8 @@ class MemoryPanel(Vertical):
         self._shown: tuple[Listed, ...] | None = None
         self._snapshot: Snapshot | None = None
         self._trouble = ""
+        self.title_text = "Memory"
+        """What stands above the tree."""
 
     def compose(self) -> ComposeResult:
         yield Static("Memory", id="memory-title", markup=False)
@@ -162,7 +168,7 @@ class MemoryPanel(Vertical):
         collapsed = {
             str(node.data.directory)
             for node in tree.root.children
-            if isinstance(node.data, Scope) and not node.is_expanded
+            if _is_scope(node.data) and not node.is_expanded
         }
         tree.clear()
         for scope in reversed(snapshot.chain.scopes):
@@ -183,9 +189,8 @@ class MemoryPanel(Vertical):
         self._restore_cursor(kept)
         total = len(snapshot.entries)
         title = f"Memory  {total} record{'' if total == 1 else 's'}"
-        self.query_one("#memory-title", Static).update(
-            title if not words else f"{title}, {len(entries)} shown"
-        )
+        self.title_text = title if not words else f"{title}, {len(entries)} shown"
+        self.query_one("#memory-title", Static).update(self.title_text)
         empty = self.query_one("#memory-empty", Static)
         empty.display = not entries
         empty.update(
@@ -196,23 +201,23 @@ class MemoryPanel(Vertical):
 
     def _restore_cursor(self, kept: Node) -> None:
         tree = self.records_tree
-        if not isinstance(kept, Listed):
+        if not _is_record(kept):
             return
         for group in tree.root.children:
             for leaf in group.children:
                 data = leaf.data
-                if isinstance(data, Listed) and data.meta.path == kept.meta.path:
+                if _is_record(data) and data.meta.path == kept.meta.path:
                     tree.move_cursor(leaf)
                     return
 
     def _current(self) -> Listed | None:
         node: TreeNode[Node] | None = self.records_tree.cursor_node
-        return node.data if node is not None and isinstance(node.data, Listed) else None
+        return node.data if node is not None and _is_record(node.data) else None
 
     @on(Tree.NodeSelected)
     def _selected(self, event: Tree.NodeSelected[Node]) -> None:
         event.stop()
-        if isinstance(event.node.data, Listed):
+        if _is_record(event.node.data):
             self.post_message(self.Opened(event.node.data))
 
     @on(Input.Changed, "#memory-filter")
@@ -264,6 +269,18 @@ class MemoryPanel(Vertical):
     def action_resize(self, cells: int) -> None:
         """Ask for another width."""
         self.post_message(self.Resized(cells))
+
+
+def _is_record(data: Node) -> TypeGuard[Listed]:
+    from muniment.memory.records.listing import Listed
+
+    return isinstance(data, Listed)
+
+
+def _is_scope(data: Node) -> TypeGuard[Scope]:
+    from muniment.memory.records.scope import Scope
+
+    return isinstance(data, Scope)
 
 
 def _matches(entry: Listed, words: list[str]) -> bool:
