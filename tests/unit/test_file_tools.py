@@ -443,9 +443,10 @@ async def test_a_denied_write_changes_nothing(place: Place) -> None:
 async def test_no_file_tool_is_offered_or_runs_where_the_root_meets_our_own_directories(
     place: Place, where: str
 ) -> None:
-    place.paths.config.mkdir()
-    (place.root / "a.txt").write_text("x")
-    cwd = place.root if where == "above" else place.paths.config
+    inside = place.paths.recipes
+    inside.mkdir(parents=True)
+    cwd = place.root if where == "above" else inside
+    (cwd / "a.txt").write_text("x")
     model = StepModel(Say(calls=(call("read_file", path="a.txt"),)), Say("ok"))
     engine = place.open(model, tools=default_registry(), cwd=cwd)
     assert any("File tools are not offered" in each.text for each in only(engine.opening, ev.Notice))
