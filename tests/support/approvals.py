@@ -141,7 +141,7 @@ class DeskApp(FrontDoorApp):
 
 @asynccontextmanager
 async def running(
-    *, size: tuple[int, int] = (80, 24), quiet_seconds: float = 0.5, theme: str = "textual-dark"
+    *, size: tuple[int, int] = (80, 24), quiet_seconds: float = 3.0, theme: str = "textual-dark"
 ) -> AsyncIterator[tuple[DeskApp, Pilot[int], Time]]:
     """Run the app with its clocks in the test's hand."""
     times = Time()

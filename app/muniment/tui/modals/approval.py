@@ -119,7 +119,8 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
         )
 
     def _offers(self) -> list[Offer]:
-        armed = self.gate.armed
+        # Drawn together with the word, so that one frame shows all of the state; the gate alone lets act.
+        armed = self.gate.standing in (Standing.DUE, Standing.ARMED)
         if self._writing:
             ready = armed and not self._reason.has_focus
             return [
@@ -167,9 +168,11 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             self.gate.painted()
         armed = drawn not in (None, BarState.DISARMED) and self.gate.armed_painted()
         unlocked = self._panel.end_drawn and not self.too_small and not self.gate.unlocked
-        if unlocked:
-            self.gate.end_painted()
         self.gate.look_painted()
+        if unlocked:
+            # The frame that shows Allow unlocked comes next, and only input made after it may allow.
+            self.gate.end_painted()
+            self.gate.look_changed()
         if armed or unlocked:
             self._sync()
 
