@@ -19,8 +19,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve()
 if __name__ == "__main__":
+    # Started as a file, Python looks beside it only; `support` lies one level up.
     sys.path.insert(0, str(HERE.parents[1]))
 
+# ruff: noqa: E402 - these imports need the path that was just added
 from textual.pilot import Pilot
 
 from muniment.tui.app import MunimentApp
@@ -46,7 +48,7 @@ Stage = tuple[MunimentApp, Pilot[int]]
 
 _FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 _TERMINAL = re.compile(r"terminal-\d+")
-_TIME = re.compile(r"20\d\d-\d\d-\d\d([T ]|&#160;)\d\d:\d\d")
+_TIME = re.compile(r"20\d\d-\d\d-\d\d([T ]|&#160;)\d\d:\d\d(:\d\d)?")
 
 
 def settled(svg: str, session: str) -> str:
@@ -54,7 +56,7 @@ def settled(svg: str, session: str) -> str:
     svg = _FONT_FACE.sub("", svg)
     svg = _TERMINAL.sub("screen", svg)
     svg = svg.replace(session, SESSION_ID).replace(session[:8], SESSION_ID[:8])
-    svg = _TIME.sub(r"2026-11-30\g<1>09:00", svg)
+    svg = _TIME.sub(lambda found: f"2026-11-30{found[1]}09:00{':00' if found[2] else ''}", svg)
     return "\n".join(line.rstrip() for line in svg.split("\n")).rstrip("\n") + "\n"
 
 
@@ -206,11 +208,12 @@ PARTS: tuple[Callable[[Path], Awaitable[None]], ...] = (sessions_shown, dialogs_
 
 
 async def main(target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         await part(target)
     shutil.rmtree(ROOT, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY / "screenshots"))
+    wanted = Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY / "screenshots"
+    wanted.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(wanted))

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
+from rich.style import Style
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -29,6 +30,25 @@ if TYPE_CHECKING:
 WINDOW = 500
 """How many records of one scope are in the tree; the filter reaches the others."""
 LOOK_SECONDS = 0.8
+
+
+class RecordTree(Tree["Node"]):
+    """A tree whose rows end in a sign where they are cut, and never scroll sideways."""
+
+    DEFAULT_CSS = """
+    RecordTree { overflow-x: hidden; }
+    """
+
+    def render_label(self, node: TreeNode[Node], base_style: Style, style: Style) -> Text:
+        label = super().render_label(node, base_style, style)
+        depth = 0
+        at = node.parent
+        while at is not None:
+            depth, at = depth + 1, at.parent
+        room = self.scrollable_content_region.width - depth * self.guide_depth
+        if room > 0:
+            label.truncate(room, overflow="ellipsis")
+        return label
 
 
 class MemoryPanel(Vertical):
@@ -109,7 +129,7 @@ class MemoryPanel(Vertical):
     def compose(self) -> ComposeResult:
         yield Static("Memory", id="memory-title", markup=False)
         yield Input(placeholder="filter by id, title, tag or category", id="memory-filter", compact=True)
-        tree: Tree[Node] = Tree("records", id="memory-tree")
+        tree = RecordTree("records", id="memory-tree")
         tree.show_root = False
         tree.guide_depth = 2
         yield tree
