@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.environment import _REMOVED, user_variables
+from support.command import Inside
+from support.environment import REMOVED, user_variables
 
 
 @pytest.fixture(autouse=True)
@@ -15,9 +16,16 @@ def user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """Isolate the process and return the directory that everything of this user lies below."""
     base = tmp_path_factory.mktemp("user")
     (base / "home").mkdir()
-    for name in (*_REMOVED, "MUNIMENT_NO_MEMORY_INJECT", "MUNIMENT_MEMORY"):
+    for name in (*REMOVED, "MUNIMENT_NO_MEMORY_INJECT", "MUNIMENT_MEMORY"):
         monkeypatch.delenv(name, raising=False)
     for name, value in user_variables(base).items():
         monkeypatch.setenv(name, value)
     time.tzset()
     return base
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Inside:
+    """The command line, run in this process from the directory `tmp_path`."""
+    monkeypatch.chdir(tmp_path)
+    return Inside(monkeypatch, capfdbinary)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from support.environment import isolated
 from support.terminal import COMMAND
@@ -46,3 +50,26 @@ def run(
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+class Inside:
+    """The same command line called in this process, which is quick; `cwd` is where it runs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capture = capfdbinary
+
+    def __call__(self, *arguments: str, text: str | bytes = "") -> Result:
+        """Run a command with `text` on its standard input."""
+        from muniment.cli.main import run as run_inside
+
+        data = text.encode() if isinstance(text, str) else text
+        self._capture.readouterr()
+        with (
+            self._monkeypatch.context() as patched,
+            io.TextIOWrapper(io.BytesIO(data)) as given,
+        ):
+            patched.setattr(sys, "stdin", given)
+            code = run_inside(arguments)
+        out, err = self._capture.readouterr()
+        return Result(code, out.decode(), err.decode())

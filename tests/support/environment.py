@@ -8,7 +8,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-_REMOVED = ("NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_LOG", "COLORTERM", "EDITOR", "VISUAL")
+REMOVED = ("NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_LOG", "COLORTERM", "EDITOR", "VISUAL")
 
 
 def user_variables(base: Path) -> dict[str, str]:
@@ -31,7 +31,7 @@ def isolated(base: Path, extra: Mapping[str, str] | None = None) -> dict[str, st
     env = {
         name: value
         for name, value in os.environ.items()
-        if name not in _REMOVED and not name.startswith("MUNIMENT_")
+        if name not in REMOVED and not name.startswith("MUNIMENT_")
     }
     env |= user_variables(base)
     (base / "home").mkdir(parents=True, exist_ok=True)

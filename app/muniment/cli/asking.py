@@ -97,12 +97,15 @@ async def _line() -> str:
 
     loop.add_reader(number, read)
     try:
-        return await answered
+        line = await answered
     except asyncio.CancelledError:
         sys.stderr.write("\n")
         raise
     finally:
         loop.remove_reader(number)
+    if not line:
+        sys.stderr.write("\n")
+    return line
 
 
 def _block(text: str | None) -> Iterator[str]:

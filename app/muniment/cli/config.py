@@ -49,11 +49,9 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     settings = shell.settings
     provider, why = effective_provider(settings, shell.environ)
     if arguments.json:
-        origins = {name: origin for name, _, origin in settings.leaves()}
         shell.json(
             {
                 "settings": settings.as_dict(),
-                "origins": origins,
                 "provider": provider,
                 "why": why or None,
                 "path": str(shell.paths.config_file),

@@ -22,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Assemble the request of a new session and print it; nothing is sent or written."""
+    from muniment.session.events import Notice
+
     prompt = shell.text_or_stdin(arguments.prompt, "--prompt") or ""
     engine = opened(arguments, shell, headless=arguments.headless, preview=True)
     try:
@@ -30,7 +32,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     finally:
         asyncio.run(engine.close())
     fields = assembly.as_dict()
-    for notice in assembly.notices:
+    for notice in [*(each.text for each in engine.opening if isinstance(each, Notice)), *assembly.notices]:
         shell.note(notice)
     if arguments.json:
         shell.json(fields)

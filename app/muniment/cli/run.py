@@ -128,23 +128,36 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
 
     engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
     printer: _Printer = _JsonPrinter(shell, engine.id) if arguments.json else _TextPrinter(shell)
-    interrupted = False
+    interrupted = unheard = False
 
     def interrupt() -> None:
         nonlocal interrupted
         interrupted = True
         engine.interrupt()
 
+    def emit(event: Event) -> None:
+        nonlocal unheard
+        if unheard:
+            return
+        try:
+            printer(event)
+        except BrokenPipeError:
+            # Nobody reads any more, so nothing more is to be done for him either.
+            unheard = True
+            engine.interrupt()
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
     try:
         for event in engine.opening:
-            printer(event)
-        ended: TurnEnded = await engine.turn(first_message(engine, prompt), printer)
-        printer.end()
+            emit(event)
+        ended: TurnEnded = await engine.turn(first_message(engine, prompt), emit)
     finally:
         await engine.close()
+    if unheard:
+        raise BrokenPipeError
+    printer.end()
     if interrupted or ended.status == "cancelled":
         return INTERRUPTED
     return OK if ended.status == "completed" else FAILED

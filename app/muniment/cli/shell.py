@@ -119,7 +119,11 @@ class Shell:
 
     def json(self, value: Any) -> None:
         """Print one JSON object on one line of stdout."""
-        sys.stdout.write(dumps(value) + "\n")
+        text = dumps(value)
+        if sys.stdout.isatty():
+            # The same JSON, but what hides or controls must not reach a terminal as it is.
+            text = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+        sys.stdout.write(text + "\n")
 
     def out(self, text: str = "") -> None:
         """Print a line for a person; what hides or controls is shown as an escape."""
