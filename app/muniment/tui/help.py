@@ -12,6 +12,7 @@ from muniment.tui.screens.reader import Reader
 from muniment.tui.slash import COMMANDS
 from muniment.tui.text import safe
 from muniment.tui.views import GUIDE, Sections
+from muniment.tui.widgets.key_bar import key_name
 
 
 def help_reader(screen: Screen[Any], app: App[Any]) -> Reader:
@@ -24,7 +25,7 @@ def help_reader(screen: Screen[Any], app: App[Any]) -> Reader:
             about.append(str(node.HELP))
         for _, binding in bindings:
             if binding.id and binding.description:
-                key = app.get_key_display(binding)
+                key = key_name(app.get_key_display(binding))
                 groups.setdefault(str(title), []).append((key, binding.tooltip or binding.description))
     sections: Sections = [("This place", safe("\n".join(dict.fromkeys(about))))]
     for title, rows in groups.items():

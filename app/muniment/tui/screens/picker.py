@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Button, Footer, Input, OptionList, Static
+from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.records.scope import resolve_chain
@@ -19,6 +19,7 @@ from muniment.safety.visible import reading_line
 from muniment.session.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
 from muniment.tui.boot import Boot
 from muniment.tui.text import safe, safe_line
+from muniment.tui.widgets.key_bar import KeyBar
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class RecipePicker(Screen[Picked | None]):
             yield OptionList(id="recipes", markup=False)
             with VerticalScroll():
                 yield Static("", id="recipe-text", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         chain = resolve_chain(self._boot.cwd, self._boot.paths)
@@ -136,7 +137,7 @@ class ParameterForm(Screen[dict[str, str] | None]):
             yield Static("", id="fault", markup=False)
             with Vertical():
                 yield Button("Start", id="start")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:

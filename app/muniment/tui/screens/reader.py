@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from muniment.tui.text import safe_line
+from muniment.tui.widgets.key_bar import KeyBar
 
 
 class Reader(ModalScreen[str | None]):
@@ -54,7 +55,7 @@ class Reader(ModalScreen[str | None]):
                 if heading:
                     yield Static(safe_line(heading), markup=False, classes="heading")
                 yield Static(body, markup=False, classes="body")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def action_leave(self) -> None:
         """Go back."""

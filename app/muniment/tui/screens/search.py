@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.records.scan import Meta
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+from muniment.tui.widgets.key_bar import KeyBar
 
 LIMIT = 50
 
@@ -40,8 +41,10 @@ class SearchScreen(Screen[Meta | None]):
     ]
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
-    SearchScreen Input { border: round $primary; }
-    SearchScreen OptionList { height: 1fr; border: none; background: $background; }
+    SearchScreen Input, SearchScreen Input:focus { border: round $primary; background: $background; }
+    SearchScreen OptionList, SearchScreen OptionList:focus {
+        height: 1fr; border: none; background: $background;
+    }
     SearchScreen #search-say { padding: 0 1; color: $secondary; height: auto; }
     """
 
@@ -56,7 +59,7 @@ class SearchScreen(Screen[Meta | None]):
         yield Input(value=self._words, placeholder="search the records", id="search-words")
         yield OptionList(id="search-hits", markup=False)
         yield Static("Type to search ids, titles, tags and texts.", id="search-say", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

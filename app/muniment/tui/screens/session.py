@@ -288,6 +288,8 @@ class SessionScreen(Screen[None]):
     def _choosing(self, event: Composer.Choosing) -> None:
         event.stop()
         self.query_one("#slash", SlashList).show(event.found, event.at)
+        for card in self.query(FirstCard):
+            card.display = not event.found
 
     @on(Composer.Edited)
     def _edited(self, event: Composer.Edited) -> None:

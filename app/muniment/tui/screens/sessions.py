@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.listing import SessionInfo, delete_session, list_sessions, search_sessions
+from muniment.tui.widgets.key_bar import KeyBar
 
 
 class SessionsScreen(Screen[str | None]):
@@ -42,7 +43,9 @@ class SessionsScreen(Screen[str | None]):
     DEFAULT_CSS = """
     SessionsScreen { background: $background; }
     SessionsScreen #sessions-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; }
-    SessionsScreen OptionList { height: 1fr; border: none; background: $background; }
+    SessionsScreen OptionList, SessionsScreen OptionList:focus {
+        height: 1fr; border: none; background: $background;
+    }
     SessionsScreen Input { border: none; background: $panel; }
     SessionsScreen #sessions-say { padding: 0 1; color: $warning; height: auto; }
     """
@@ -59,7 +62,7 @@ class SessionsScreen(Screen[str | None]):
         yield Input(placeholder="filter over title and text", id="session-filter", compact=True)
         yield OptionList(id="session-list", markup=False)
         yield Static("", id="sessions-say", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#session-filter").display = False

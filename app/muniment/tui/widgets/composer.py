@@ -48,14 +48,6 @@ class Composer(TextArea):
             tooltip="Copy a selection, stop a turn, or quit",
             id="composer.stop",
         ),
-        Binding(
-            "ctrl+o",
-            "app.edit_draft",
-            "Editor",
-            show=False,
-            tooltip="Write the draft in $EDITOR",
-            id="composer.editor",
-        ),
     ]
 
     @dataclass

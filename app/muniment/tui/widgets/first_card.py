@@ -28,7 +28,7 @@ class FirstCard(Static):
     """Shown above the composer while the rehearsal model answers and nothing was said yet."""
 
     DEFAULT_CSS = """
-    FirstCard { height: auto; margin: 0 1; padding: 0 1; border: round $accent 60%; color: $foreground; }
+    FirstCard { height: auto; margin: 0 1; padding: 0 1; border: round $border-blurred; color: $foreground; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

@@ -13,12 +13,13 @@ class Reply(Markdown):
     Reply { padding: 0 1 0 3; margin: 0; background: transparent; }
     Reply MarkdownParagraph, Reply MarkdownFence, Reply MarkdownBulletList, Reply MarkdownOrderedList,
     Reply MarkdownBlockQuote, Reply MarkdownTable { margin: 0 0 1 0; }
-    Reply > :last-child { margin-bottom: 0; }
+    Reply > MarkdownBlock:last-child { margin-bottom: 0; }
     Reply MarkdownH1, Reply MarkdownH2, Reply MarkdownH3, Reply MarkdownH4 {
         margin: 0 0 1 0; padding: 0; content-align: left middle; color: $primary; background: transparent;
         text-style: bold;
     }
-    Reply MarkdownFence { background: $surface; }
+    Reply MarkdownFence { background: $surface; color: $foreground; }
+    Reply MarkdownFence > Label { width: 100%; padding: 0 1; text-wrap: wrap; }
     """
 
     def __init__(self, text: str = "") -> None:

@@ -28,8 +28,11 @@ class SlashList(Static):
             return
         width = max(len(_head(each)) for each in found)
         room = max(20, self.app.size.width - 6)
+        # The composer below must stay in view, so the list is a window around what is chosen.
+        most = max(3, self.app.size.height // 2 - 5)
+        first = max(0, min((at or 0) - most // 2, len(found) - most))
         rows = []
-        for number, each in enumerate(found):
+        for number, each in enumerate(found[first : first + most], first):
             chosen = number == at
             row = Content.assemble(
                 ("▸ " if chosen else "  ", "bold $accent"),
@@ -37,6 +40,8 @@ class SlashList(Static):
                 (f"  {each.summary}", "$secondary"),
             ).truncate(room, ellipsis=True)
             rows.append(row.stylize("reverse") if chosen else row)
+        if len(found) > most:
+            rows.append(Content.styled(f"  … {len(found)} commands", "$secondary"))
         keys = "Tab completes · ↑ ↓ choose · Enter runs"
         self.update(Content("\n").join([*rows, Content.styled(keys, "$secondary")]))
 
