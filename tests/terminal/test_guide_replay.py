@@ -71,7 +71,11 @@ def _draft_ends_with(terminal: Terminal, text: str) -> bool:
 
 
 def allow(terminal: Terminal) -> None:
-    terminal.wait_for("ARMED")
+    shown = terminal.wait_for("ARMED")
+    if "read to the end" in shown:
+        terminal.press("end")
+        terminal.wait_gone("read to the end")
+        terminal.wait_for("ARMED")
     terminal.press("a")
     terminal.wait_gone("ARMED")
 

@@ -35,9 +35,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("tool", "effect", "mode", "expected"), CASES)
-def test_every_tool_in_every_mode(
-    tool: str, effect: Effect, mode: Mode, expected: tuple[str, bool]
-) -> None:
+def test_every_tool_in_every_mode(tool: str, effect: Effect, mode: Mode, expected: tuple[str, bool]) -> None:
     verdict = decide(tool, effect, mode)
     assert (verdict.outcome, verdict.shown) == expected
 
@@ -63,7 +61,9 @@ def test_protected_targets_are_denied_in_every_mode(path: str, effect: Effect, m
     assert verdict.outcome == "deny"
 
 
-@pytest.mark.parametrize("path", ["environment.py", "a.env.txt", "key.md", "gitignore", "ssh/config", "monkey"])
+@pytest.mark.parametrize(
+    "path", ["environment.py", "a.env.txt", "key.md", "gitignore", "ssh/config", "monkey"]
+)
 def test_names_that_only_resemble_protected_ones_are_not(path: str) -> None:
     assert protected_component(PurePath(path)) is None
 
