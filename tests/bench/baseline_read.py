@@ -1,4 +1,4 @@
-"""Read every YAML file of a directory with nothing but scandir, read and a bare loop over the parser's events."""
+"""Read every YAML file of a directory with scandir, read and a bare loop over the parser's events."""
 
 import os
 import sys

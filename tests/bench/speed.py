@@ -72,8 +72,9 @@ def first_paint(command: str, arguments: list[str], text: str, cwd: Path, base: 
         with Terminal(arguments, cwd=cwd, base=base, columns=80, rows=24, command=command) as terminal:
             while text.encode() not in terminal.raw:
                 terminal.pump(0.002)
-            taken = time.perf_counter() - begun
-        return taken
+                if time.perf_counter() - begun > 30:
+                    raise SystemExit(f"{command} never painted {text!r}:\n{terminal.text}")
+            return time.perf_counter() - begun
 
     return run
 
