@@ -36,7 +36,9 @@ class TextTable:
         )
         connection.execute(f"CREATE VIRTUAL TABLE {self.name}_words USING fts5vocab({self.name}, 'row')")
         weights = ", ".join([*(str(weight) for _, weight in self.columns), str(CODE_WEIGHT)])
-        connection.execute(f"INSERT INTO {self.name}({self.name}, rank) VALUES ('rank', 'bm25({weights})')")
+        connection.execute(
+            f"INSERT INTO {self.name}({self.name}, rank) VALUES ('rank', 'bm25({weights})')"  # noqa: S608
+        )
 
     def insert(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
         """Put rows in: a number and the texts of the columns."""
@@ -64,15 +66,18 @@ class TextTable:
         )
         return [number for (number,) in rows]
 
-    def frequencies(self, connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
-        """Return how many rows hold each stem."""
-        found: dict[str, int] = {}
-        for stem in stems:
-            row = connection.execute(
-                f"SELECT doc FROM {self.name}_words WHERE term = ?", (stem,)  # noqa: S608 - names of ours
-            ).fetchone()
-            found[stem] = row[0] if row else 0
-        return found
+    def frequencies(self, connection: sqlite3.Connection, query: Query) -> list[int]:
+        """Return for each term how many rows hold it; a phrase is in no more rows than its rarest word."""
+        statement = f"SELECT doc FROM {self.name}_words WHERE term = ?"  # noqa: S608 - names of ours
+        known: dict[str, int] = {}
+        counts: list[int] = []
+        for term in query.terms:
+            for stem in term.stems:
+                if stem not in known:
+                    row = connection.execute(statement, (stem,)).fetchone()
+                    known[stem] = row[0] if row else 0
+            counts.append(min(known[stem] for stem in term.stems))
+        return counts
 
     def optimize(self, connection: sqlite3.Connection) -> None:
         """Rewrite the whole table, so that words of removed rows are in it no longer."""

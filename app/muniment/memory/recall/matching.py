@@ -21,7 +21,9 @@ Span = tuple[int, int]
 _WORD = re.compile(r"[0-9a-z]+")
 _GAP = re.compile(r"[^0-9a-z]*")
 # Typographic signs that part words as ASCII signs do, and keep their place when the text is lowered.
-_BEYOND = re.compile("[^\x00-\x7f\u2010-\u2015\u2018-\u201e\u2022\u2026\u2032\u2033\u2190-\u21ff\u00a0\u00a7\u00ab\u00b7\u00bb\u00d7\u2500-\u257f]")
+_BEYOND = re.compile(
+    "[^\x00-\x7f\u2010-\u2015\u2018-\u201e\u2022\u2026\u2032\u2033\u2190-\u21ff\u00a0\u00a7\u00ab\u00b7\u00bb\u00d7\u2500-\u257f]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +125,12 @@ def _stems_in(word: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _phrases(text: str, places: list[Sequence[Span]] | list[list[Span]]) -> list[Span]:
+def _phrases(text: str, places: Sequence[Sequence[Span]]) -> list[Span]:
     """Return where the words follow each other with nothing but signs and blanks between."""
     if not all(places):
         return []
     found: list[Span] = []
-    following = [{start: end for start, end in spans} for spans in places[1:]]
+    following = [dict(spans) for spans in places[1:]]
     for start, end in places[0]:
         at = end
         for spans in following:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from muniment.memory.recall.stem import stem
 from muniment.memory.recall.stopwords import STOP_WORDS
@@ -22,7 +22,7 @@ MAX_PHRASE_WORDS = 16
 MAX_WORD_CHARACTERS = 256
 PART_WEIGHT = 0.5
 
-_QUOTED = re.compile("[\"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\uff02]")
+_QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\uff02]')
 _UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
 _CLITIC = re.compile(r"'(?:s|t|d|m|re|ve|ll)?(?![^\W_])", re.IGNORECASE)
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc", "'''")
@@ -68,16 +68,6 @@ class Query:
         if not required or all(term.required for term in self.terms):
             return required or anything
         return f"({required}) AND ({anything})"
-
-    def without(self, stems: Iterable[str]) -> Query:
-        """Return the query without the single words of these stems, unless nothing were left."""
-        gone = frozenset(stems)
-        kept = tuple(
-            term
-            for term in self.terms
-            if term.required or len(term.words) > 1 or stem(term.words[0]) not in gone
-        )
-        return Query(kept, self.cut) if kept else self
 
 
 def build_query(text: str) -> Query:
@@ -171,7 +161,7 @@ def _run(run: tuple[str, ...]) -> Iterator[tuple[Term, bool]]:
     yield Term(run[:MAX_PHRASE_WORDS]), False
     if len(run) <= _SHORT_RUN:
         return
-    pairs = list(zip(run, run[1:], strict=False))
+    pairs = list(pairwise(run))
     telling = [pair for pair in pairs if not _HIRAGANA.fullmatch("".join(pair))]
     for pair in telling or pairs:
         yield Term(pair, PART_WEIGHT), False

@@ -40,7 +40,26 @@ _STEP_3 = (
     ("ness", ""),
 )
 _STEP_4 = (
-    "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize".split()
+    "al",
+    "ance",
+    "ence",
+    "er",
+    "ic",
+    "able",
+    "ible",
+    "ant",
+    "ement",
+    "ment",
+    "ent",
+    "sion",
+    "tion",
+    "ou",
+    "ism",
+    "ate",
+    "iti",
+    "ous",
+    "ive",
+    "ize",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 STOP_WORDS = frozenset(
+    # One block of words reads better than a list of them.
     """
     a about after again all also am an and any are aren't as at be because been before being both but by can
     can't cannot could couldn't did didn't do does doesn't doing don't done during each either else ever every
@@ -12,9 +13,11 @@ STOP_WORDS = frozenset(
     one only or other others our ours ourselves out over own perhaps please rather same shall shan't she she'd
     she'll she's should shouldn't so some something such than that that's the their theirs them themselves
     then there there's these they they'd they'll they're they've thing things this those though through to too
-    under until up upon us very was wasn't we we'd we'll we're we've were weren't what what's when when's where
+    under until up upon us very was wasn't we we'd
+    we'll we're we've were weren't what what's when when's where
     where's whether which while who who's whom whose why why's will with within without won't would wouldn't
-    yes yet you you'd you'll you're you've your yours yourself yourselves tell told show know
-    """.split()
+    yes
+    yet you you'd you'll you're you've your yours yourself yourselves tell told show know
+    """.split()  # noqa: SIM905
 )
 """English only: in other languages the rule about frequent words does the same work."""

@@ -26,8 +26,12 @@ _SINGLES = (
     "\ua000-\ua48c\uac00-\ud7a3\uf900-\ufaff\U00016fe0-\U00018d08\U0001aff0-\U0001b2fb\U00020000-\U000323af"
 )
 # Thai, Lao, Myanmar and Khmer: a base character with its marks is a word.
-_BASES = "\u0e01-\u0e30\u0e32-\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2-\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u1780-\u17b3"
-_BASE_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u17dd"
+_BASES = (
+    "\u0e01-\u0e30\u0e32-\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2-\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u1780-\u17b3"
+)
+_BASE_MARKS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u17dd"
+)
 ALONE = f"[{_SINGLES}]|[{_BASES}][{_BASE_MARKS}]*"
 
 # Accents, vowel points, and characters that are not seen at all.
@@ -49,7 +53,8 @@ _WORDS = re.compile(f"{ALONE}|[^\\W_{_SINGLES}{_BASES}]+(?:[^\\W_{_SINGLES}{_BAS
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
 _SHAPE = bytes(
-    0x41 if 65 <= code <= 90 else 0x61 if 97 <= code <= 122 or 48 <= code <= 57 else 0x20 for code in range(256)
+    0x41 if 65 <= code <= 90 else 0x61 if 97 <= code <= 122 or 48 <= code <= 57 else 0x20
+    for code in range(256)
 )
 _NAMES = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,64}(?![A-Za-z0-9])")
 _HUMPED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
