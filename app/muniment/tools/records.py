@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from muniment.approval.policy import Effect
 from muniment.approval.proposal import Proposal
@@ -22,7 +22,6 @@ from muniment.memory.records.plans import (
 )
 from muniment.memory.records.record import RecordTooLarge
 from muniment.memory.records.scope import Scope
-from muniment.memory.records.search import SearchResult
 from muniment.memory.records.times import TimeFault, format_time, parse_time
 from muniment.safety.fence import fence
 from muniment.safety.visible import exact_line
@@ -36,6 +35,9 @@ from muniment.tools.base import (
     ToolResult,
     cut_text,
 )
+
+if TYPE_CHECKING:
+    from muniment.memory.records.index_search import SearchResult
 
 DEFAULT_LIST_LIMIT = 100
 DEFAULT_SEARCH_LIMIT = 10

@@ -15,13 +15,15 @@ from muniment.memory.records.plans import (
     SCOPE_WORDS,
     InvalidRecord,
     PlanWarning,
+    StorePlan,
     StoreRefused,
     StoreRequest,
 )
-from muniment.memory.records.record import DEFAULT_CATEGORY, Record
+from muniment.memory.records.record import DEFAULT_CATEGORY, Record, encode
 from muniment.memory.records.scope import Scope, ScopeChain
 from muniment.memory.records.times import expired, format_time, later, whole_seconds
 from muniment.paths import PROJECT_DIR_NAME
+from muniment.safety.files import digest
 
 
 def check_id(record_id: str) -> None:
@@ -184,6 +186,39 @@ def override_warnings(
             text = f"This copy of {record_id} would be overridden by the one in {where}."
         warnings.append(PlanWarning("overridden", text, "identifier"))
     return warnings
+
+
+def finish_plan(
+    scope: Scope,
+    path: Path,
+    before: Record | None,
+    after: Record,
+    data_before: bytes | None,
+    new: bool,
+    warnings: list[PlanWarning],
+    now: datetime,
+) -> StorePlan:
+    """Encode what is to be written and gather all warnings; raise `RecordTooLarge`."""
+    from muniment.safety.findings import warnings_for
+
+    data = encode(after)
+    note = expiry_note(before, after, now)
+    if note is not None:
+        warnings.append(PlanWarning("expired", note, "expiry"))
+    fields = [("title", after.title), ("content", after.content), ("category", after.category)]
+    fields += [("tags", tag) for tag in after.tags]
+    warnings += [PlanWarning(kind, text, place) for kind, text, place in warnings_for(fields)]
+    return StorePlan(
+        scope=scope,
+        path=path,
+        before=before,
+        after=after,
+        data=data,
+        digest_before=None if data_before is None else digest(data_before),
+        new_directory=new,
+        warnings=tuple(warnings),
+        notes=() if note is None else (note,),
+    )
 
 
 def describe_unreadable(unreadable: list[tuple[Path, str]]) -> str:

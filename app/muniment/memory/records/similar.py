@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from muniment.memory.records.record import Record
+from muniment.memory.records.scan import Meta, read_bodies
 
 SIMILAR_ENOUGH = 0.8
 _WORDS = re.compile(r"\w+")
@@ -26,3 +30,20 @@ def resemble(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     if min(len(one), len(two)) < SIMILAR_ENOUGH * max(len(one), len(two)):
         return False
     return len(one & two) >= SIMILAR_ENOUGH * len(one | two)
+
+
+def alike(record: Record, metas: Iterable[Meta], *, most: int) -> list[Meta]:
+    """Return at most so many records whose title is the same or whose content is nearly the same."""
+    title, body = words_of(record.title), words_of(record.content)
+    found: list[Meta] = []
+    others: list[Meta] = []
+    for meta in metas:
+        # A title of signs only has no words to compare.
+        same = meta.title.strip() == record.title.strip() or (title and words_of(meta.title) == title)
+        (found if same else others).append(meta)
+    for meta, other in read_bodies(others):
+        if len(found) >= most:
+            break
+        if other.content == record.content or resemble(words_of(other.content), body):
+            found.append(meta)
+    return found[:most]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -25,13 +28,12 @@ from muniment.memory.records.plans import (
     StoreRefused,
     StoreRequest,
 )
-from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode, encode
+from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode
 from muniment.memory.records.scan import (
     Meta,
     Seen,
     Skipped,
     decode_reading,
-    read_bodies,
     read_copy,
     record_path,
     scan_scope,
@@ -45,12 +47,16 @@ from muniment.safety.files import digest
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal, Line
     from muniment.memory.journal_undo import Undone, UndoPlan
-    from muniment.memory.records.search import SearchResult
+    from muniment.memory.records.index import Catalog, SearchResult
 
 # What only search, plans and writes need is imported there: a list of records is wanted at every start.
 
 MOST_SIMILAR = 3
 """How many similar records a plan names at most."""
+READ_ALL_BELOW = 500
+CANDIDATES = 20
+INDEX_WORTH_BYTES = 1_000_000
+"""From this size of a scope's index on, listing from it beats reading the files for the first time."""
 
 
 class RecordStore:
@@ -64,6 +70,7 @@ class RecordStore:
         self.journal = journal
         self.clock = clock
         self._seen: dict[Scope, dict[str, Seen]] = {}
+        self._tidying: threading.Thread | None = None
 
     # Reading
 
@@ -118,13 +125,45 @@ class RecordStore:
     def search(
         self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
     ) -> SearchResult:
-        """Rank the records that hold any word of the query, best first; only effective ones unless asked."""
-        from muniment.memory.records.search import search_records
+        """Rank the records that hold any word of the query, best first; only effective ones unless asked.
 
+        The index is brought up to date first; where it cannot be used, files are read and a notice says so.
+        """
         planning.check_scope_word(scope)
-        snapshot = self.snapshot(all=include_overridden)
-        entries = [each for each in snapshot.entries if scope in (None, each.meta.scope.kind)]
-        return search_records(query, entries, limit)
+        result = self._catalog.search(
+            self.chain(),
+            query,
+            now=self.clock(),
+            scope=scope,
+            limit=limit,
+            include_overridden=include_overridden,
+        )
+        # Removed text leaves the index behind the answer; the process does not end before that is done.
+        self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
+        self._tidying.start()
+        return result
+
+    def reindex(self) -> Stats:
+        """Make the search indexes of the chain anew from the files and return the counts."""
+        self._catalog.rebuild(self.chain())
+        return self.stats()
+
+    def forget_removed(self) -> None:
+        """Take the text of records that are gone out of the search indexes, before this returns."""
+        self._catalog.levels(self.chain())
+        self._catalog.tidy()
+
+    def close(self) -> None:
+        """Let the search indexes go; they are opened again when they are needed."""
+        if self._tidying is not None:
+            self._tidying.join()
+        self._catalog.close()
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from muniment.memory.records.index import Catalog
+
+        return Catalog(self.paths.memindex)
 
     # Planning
 
@@ -147,7 +186,7 @@ class RecordStore:
         warnings += planning.override_warnings(copies, scope, chain, record_id)
         if before is None:
             warnings += self._similar(chain, after)
-        return self._finish_plan(scope, path, before, after, data_before, new, warnings, now)
+        return planning.finish_plan(scope, path, before, after, data_before, new, warnings, now)
 
     def plan_edit(self, found: Found, data: bytes) -> StorePlan:
         """Plan to replace a copy by a whole record file that was edited by hand; times and source are set."""
@@ -164,7 +203,7 @@ class RecordStore:
         )
         chain = self.chain()
         warnings = planning.place_warnings(chain, found.scope, False)
-        return self._finish_plan(
+        return planning.finish_plan(
             found.scope, found.path, found.record, after, found.data, False, warnings, now
         )
 
@@ -180,7 +219,7 @@ class RecordStore:
         before, data_before = self._current(target, record.id)
         warnings = planning.place_warnings(chain, target, new)
         path = record_path(target, record.id)
-        return self._finish_plan(target, path, before, record, data_before, new, warnings, self.clock())
+        return planning.finish_plan(target, path, before, record, data_before, new, warnings, self.clock())
 
     def plan_delete(self, request: DeleteRequest) -> DeletePlan:
         """Choose the one copy a deletion means; expired copies count, unreadable ones are named."""
@@ -274,6 +313,8 @@ class RecordStore:
 
     def _levels(self, chain: ScopeChain) -> tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]:
         """Look at every scope, global first; what was known before and did not change is not read again."""
+        if not self._seen and self._index_is_worth_it(chain):
+            return self._catalog.levels(chain)
         known, self._seen = self._seen, {}
         levels: list[list[Meta]] = []
         skipped: list[Skipped] = []
@@ -294,6 +335,16 @@ class RecordStore:
             levels.append(metas)
             counts.append(ScopeCount(scope, len(metas), len(skipped) - passed))
         return levels, skipped, counts
+
+    def _index_is_worth_it(self, chain: ScopeChain) -> bool:
+        """Tell whether an index would list the records faster than reading them all for the first time."""
+        from muniment.memory.records.index_place import index_path
+
+        for scope in chain.scopes:
+            with suppress(OSError):  # no index, or none to be read: then the files are
+                if index_path(self.paths.memindex, scope.directory).lstat().st_size >= INDEX_WORTH_BYTES:
+                    return True
+        return False
 
     def _copies(self, chain: ScopeChain, record_id: str) -> tuple[list[Found], list[tuple[Path, str]]]:
         """Read all copies of one id, deepest first, and name those that cannot be read."""
@@ -337,62 +388,22 @@ class RecordStore:
 
     def _similar(self, chain: ScopeChain, after: Record) -> list[PlanWarning]:
         """Name effective records that say nearly the same under another id."""
-        from muniment.memory.records.similar import resemble, words_of
+        from muniment.memory.records.similar import alike
 
-        title, body = words_of(after.title), words_of(after.content)
-        alike: list[Meta] = []
-        others: list[Meta] = []
-        for each in self.snapshot().entries:
-            meta = each.meta
-            if meta.id == after.id:
-                continue
-            same = meta.title.strip() == after.title.strip() or (title and words_of(meta.title) == title)
-            (alike if same else others).append(meta)
-        for meta, record in read_bodies(others):
-            if len(alike) >= MOST_SIMILAR:
-                break
-            if record.content == after.content or resemble(words_of(record.content), body):
-                alike.append(meta)
+        metas = [each.meta for each in self.snapshot().entries if each.meta.id != after.id]
+        if len(metas) > READ_ALL_BELOW:
+            # Reading every body takes too long here: the search knows which may be alike.
+            asked = f"{after.title} {after.content[:400]}"
+            near = {hit.meta.id for hit in self.search(asked, limit=CANDIDATES).hits}
+            metas = [meta for meta in metas if meta.id in near or meta.title == after.title]
         return [
             PlanWarning(
                 "similar",
                 f"A similar record exists: {meta.id} in {meta.scope.label} ({meta.scope.directory}).",
                 "identifier",
             )
-            for meta in alike[:MOST_SIMILAR]
+            for meta in alike(after, metas, most=MOST_SIMILAR)
         ]
-
-    def _finish_plan(
-        self,
-        scope: Scope,
-        path: Path,
-        before: Record | None,
-        after: Record,
-        data_before: bytes | None,
-        new: bool,
-        warnings: list[PlanWarning],
-        now: datetime,
-    ) -> StorePlan:
-        from muniment.safety.findings import warnings_for
-
-        data = encode(after)
-        note = planning.expiry_note(before, after, now)
-        if note is not None:
-            warnings.append(PlanWarning("expired", note, "expiry"))
-        fields = [("title", after.title), ("content", after.content), ("category", after.category)]
-        fields += [("tags", tag) for tag in after.tags]
-        warnings += [PlanWarning(kind, text, place) for kind, text, place in warnings_for(fields)]
-        return StorePlan(
-            scope=scope,
-            path=path,
-            before=before,
-            after=after,
-            data=data,
-            digest_before=None if data_before is None else digest(data_before),
-            new_directory=new,
-            warnings=tuple(warnings),
-            notes=() if note is None else (note,),
-        )
 
 
 def _source(origin: Origin) -> str:
