@@ -1,4 +1,4 @@
-"""The first journey through the real app: keep a rule, find it again, change it, delete it, take that back."""
+"""The first journey through the real app: keep a rule, find it, change it, delete it, take that back."""
 
 from __future__ import annotations
 

@@ -46,7 +46,15 @@ class Reader(ModalScreen[str | None]):
         self._title = title
         self._sections = sections
         for key, word, description in offers:
-            self._bindings.bind(key, f"choose('{word}')", description)
+            # Made as bindings of their own, because the palette and the keymap go by tooltip and id.
+            offer = Binding(
+                key,
+                f"choose('{word}')",
+                description,
+                tooltip=f"{description}: what is shown here",
+                id=f"reader.{word}",
+            )
+            self._bindings.key_to_bindings.setdefault(key, []).append(offer)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="reader-text") as scroll:
