@@ -53,7 +53,7 @@ def base(tmp_path: Path) -> Path:
 
 
 def opened(project: Path, base: Path, **env: str) -> Terminal:
-    terminal = Terminal(START, cwd=project, base=base, columns=90, rows=40, env=env)
+    terminal = Terminal(START, cwd=project, base=base, columns=90, rows=60, env=env)
     terminal.wait_for("Write a message", "ready")
     return terminal
 
@@ -119,7 +119,7 @@ def test_a_rule_is_saved_after_an_early_key_was_ignored_and_fetched_in_a_new_ses
         terminal.settle(0.3)
         assert not path.exists()
         shown = terminal.wait_for("ARMED", "pilot-review-rule", "Cite Notes A and B")
-        assert str(project / ".muniment") in "".join(shown.split("\n")).replace("┃", "").replace(" ", "")
+        assert flat(str(project / ".muniment")) in flat(shown)
         allow(terminal)
         terminal.wait_for("created: true", "pilot-review-rule")
         quit_from(terminal)

@@ -88,7 +88,7 @@ def decide(
     targets: Iterable[PurePath] = (),
     approve: Iterable[str] = (),
 ) -> Verdict:
-    """Decide one call from its tool, what the tool does, the mode, its file targets and the recipe's `approve`.
+    """Decide one call from its tool, its effect, the mode, its file targets and the recipe's `approve`.
 
     A denied target is never opened; a recipe can only make a call ask that would have run.
     """

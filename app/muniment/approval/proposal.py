@@ -21,7 +21,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Warning:  # noqa: A001 - the product's word; nobody here means the built-in
-    """One line for the reviewer's eyes. `kind` is a stable word such as `hidden-characters`, `place` the field's label."""
+    """One line for the reviewer's eyes: `kind` is a stable word like `hidden-characters`, `place` a label."""
 
     kind: str
     text: str
