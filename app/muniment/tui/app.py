@@ -46,6 +46,16 @@ class MunimentApp(FrontDoorApp):
     """Muniment on a full screen."""
 
     TITLE = "Muniment"
+    # Rows carry quiet and loud words of their own, which must stay readable where the cursor stands.
+    CSS = """
+    OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
+        background: $panel; color: $foreground; text-style: bold;
+    }
+    Tree > .tree--cursor, Tree:focus > .tree--cursor {
+        background: $panel; color: $foreground; text-style: bold underline;
+    }
+    *:ansi > .option-list--option-highlighted, *:ansi > .tree--cursor { text-style: bold reverse; }
+    """
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     COMMANDS: ClassVar[set[Any]] = {_palette}
