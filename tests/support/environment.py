@@ -8,7 +8,17 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-REMOVED = ("NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_LOG", "COLORTERM", "EDITOR", "VISUAL")
+REMOVED = (
+    "NO_COLOR",
+    "COLUMNS",
+    "LINES",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_LOG",
+    "COLORTERM",
+    "EDITOR",
+    "VISUAL",
+)
 
 
 def user_variables(base: Path) -> dict[str, str]:
