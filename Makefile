@@ -6,7 +6,7 @@ STAMP := $(VENV)/.muniment-ready
 PYTEST_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench screenshots snapshots lock clean
+.PHONY: help run test check bench bench-recall screenshots snapshots lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,9 @@ check: $(STAMP) ## formatting, lint, types, layers and file sizes
 
 bench: $(STAMP) ## speed, as ratios against the physical limit in the same run
 	@$(PY) tests/bench/speed.py
+
+bench-recall: $(STAMP) ## how well search finds, on LoCoMo where it lies
+	@$(PY) tests/bench/recall.py
 
 screenshots: $(STAMP) ## draw the pictures of the README anew
 	@$(PY) tests/support/screenshots.py
