@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +64,8 @@ class Terminal:
         self.raw = b""
         variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", **dict(env or {})}
         self.child = pexpect.spawn(
-            command or str(COMMAND),
+            # Without arguments the library would split a path at its blanks.
+            (command or str(COMMAND)) if arguments else shlex.quote(command or str(COMMAND)),
             list(arguments),
             cwd=str(cwd),
             env=isolated(base, variables),

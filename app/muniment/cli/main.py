@@ -40,10 +40,10 @@ def run(argv: Sequence[str]) -> int:
         code = _code(list(argv))
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader went away, which is its right; nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop_writing()
         return FAILED
     except OSError as error:
+        _stop_writing()
         return _fail(f"The result could not be written: {error.strerror or error}.", FAILED)
     return code
 
@@ -139,6 +139,11 @@ def _utf8() -> None:
             stream.reconfigure(
                 encoding="utf-8", errors="backslashreplace" if stream is not sys.stdin else "replace"
             )
+
+
+def _stop_writing() -> None:
+    """Let what is still buffered go nowhere, so that nothing fails again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _nothing(mode: str) -> TextIO:
