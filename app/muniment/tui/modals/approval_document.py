@@ -24,7 +24,7 @@ View = Literal["difference", "new", "old"]
 
 NARROW = 64
 """Below so many cells two columns are shown one below the other."""
-_LABEL_MOST = 12
+_LABEL_MOST = 14
 
 
 @dataclass(frozen=True, slots=True)

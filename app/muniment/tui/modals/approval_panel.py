@@ -20,8 +20,8 @@ from muniment.tui.widgets.arming_bar import ArmingBar, BarState
 from muniment.tui.widgets.exact_lines import lay_out, wrap
 from muniment.tui.widgets.exact_text import ExactText
 
-ROOMY_SIZE = (36, 18)
-"""Columns and rows from which the whole standing line stays in sight."""
+_STANDING_SHARE = 6
+"""The standing line may take this part of the screen; beyond it only what is covered stays in sight."""
 TALL = 30
 """Rows from which the dialog is only as high as it needs to be."""
 MOST_WIDTH = 116
@@ -119,9 +119,10 @@ class ApprovalPanel(Vertical):
 
     @property
     def _cramped(self) -> bool:
-        """Whether there is no room for all of the standing line."""
-        size = self.screen.size
-        return size.width < ROOMY_SIZE[0] or size.height < ROOMY_SIZE[1]
+        """Whether the whole standing line would take too much room from the text."""
+        width, height = self.screen.size
+        inner = max(min(width, MOST_WIDTH) - _SIDES, 1)
+        return len(wrap(self._standing_words(cramped=False).plain, inner)) > height // _STANDING_SHARE
 
     def on_resize(self, event: events.Resize) -> None:
         layout = (self._cramped, event.size.width < NARROW)
