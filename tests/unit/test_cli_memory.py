@@ -456,3 +456,30 @@ def test_every_file_and_directory_is_private_whatever_the_umask(
     made = [tmp_path / ".muniment", *(tmp_path / ".muniment").rglob("*"), *(user / "data").rglob("*")]
     assert {oct(path.stat().st_mode & 0o777) for path in made if path.is_dir()} == {"0o700"}
     assert {oct(path.stat().st_mode & 0o777) for path in made if path.is_file()} == {"0o600"}
+
+
+def test_purging_takes_the_text_out_of_the_index_as_well(cli: Inside, user: Path) -> None:
+    assert cli("memory", "store", "--id", "old", "--title", "Old", "--content", "zanzibarword").code == 0
+    assert [hit["id"] for hit in cli("memory", "search", "zanzibarword", "--json").json["hits"]] == ["old"]
+    kept = [
+        path
+        for path in (user / "cache").rglob("*")
+        if path.is_file() and b"zanzibarword" in path.read_bytes()
+    ]
+    assert kept
+    assert cli("memory", "purge", "old", "--yes").code == 0
+    left = [
+        path
+        for place in ("cache", "data")
+        for path in (user / place).rglob("*")
+        if path.is_file() and b"zanzibarword" in path.read_bytes()
+    ]
+    assert left == []
+
+
+def test_an_index_is_made_anew_from_the_files_on_request(cli: Inside, user: Path) -> None:
+    assert cli("memory", "store", "--id", "one", "--title", "One", "--content", "alpha").code == 0
+    done = cli("memory", "reindex", "--json")
+    assert done.code == 0
+    assert done.json["distinct"] == 1
+    assert list((user / "cache" / "memindex").glob("*.db"))

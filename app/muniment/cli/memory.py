@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     commands = parser.add_subparsers(
         required=True,
-        metavar="list|show|search|store|edit|delete|stats|history|undo|restore|purge|export|import|doctor",
+        metavar="list|show|search|store|edit|delete|stats|history|undo|restore|purge|export|import|reindex|doctor",
     )
 
     def command(name: str, text: str, action: object) -> argparse.ArgumentParser:
@@ -107,4 +107,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--overwrite", action="store_true", help="replace records whose text differs")
     made.add_argument("--yes", action="store_true", help="do not ask")
 
+    command("reindex", "make the search indexes anew", lazy("muniment.cli.memory_read", "reindex"))
     command("doctor", "look for what is wrong with memory here", lazy("muniment.cli.doctor", "memory"))

@@ -6,6 +6,7 @@ import argparse
 
 from muniment.cli.shell import OK, Shell
 from muniment.memory.records import shapes
+from muniment.memory.records.listing import Stats
 
 
 def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -81,7 +82,15 @@ def search(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def stats(arguments: argparse.Namespace, shell: Shell) -> int:
     """Count each scope of the chain and name what is left out."""
-    counted = shell.surfaces.records.stats()
+    return _counted(arguments, shell, shell.surfaces.records.stats())
+
+
+def reindex(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Make the search indexes of this chain anew from the files, and count them."""
+    return _counted(arguments, shell, shell.surfaces.records.reindex())
+
+
+def _counted(arguments: argparse.Namespace, shell: Shell, counted: Stats) -> int:
     if arguments.json:
         shell.json(shapes.stats_shape(counted))
         return OK

@@ -121,6 +121,7 @@ def purge(arguments: argparse.Namespace, shell: Shell) -> int:
     texts = shell.surfaces.journal.purge(
         lambda entry: entry.surface == "record" and entry.item == arguments.id and entry.directory in places
     )
+    records.forget_removed()
     if not deleted and not texts:
         raise MunimentError(f"There is no text of {arguments.id} in this scope chain or its journal.")
     reach = (

@@ -125,7 +125,9 @@ class Calls:
         log: Journalist,
     ) -> ToolResult:
         try:
-            proposal = await asyncio.to_thread(tool.inspect, request, call.id, self.desk.context)
+            # What nobody is asked to read may be as long as its format allows.
+            context = replace(self.desk.context, asks=verdict.outcome == "ask")
+            proposal = await asyncio.to_thread(tool.inspect, request, call.id, context)
         except (MunimentError, OSError) as error:
             return failure(error)
         decision: Decision | None = None
