@@ -32,6 +32,19 @@ async def test_it_does_not_open_while_the_composer_holds_a_draft() -> None:
         task.cancel()
 
 
+async def test_a_draft_that_is_not_focused_holds_it_back_as_well() -> None:
+    async with running() as (app, pilot, times):
+        await pilot.press("h", "i")
+        app.set_focus(None)
+        task = app.ask(a_proposal())
+        for _ in range(5):
+            times.offset += 10
+            await pilot.pause(0.05)
+        assert not app.dialog_open
+        assert app.waiting
+        task.cancel()
+
+
 async def test_it_does_not_open_within_a_second_of_a_key() -> None:
     async with running() as (app, pilot, times):
         await pilot.press("left")

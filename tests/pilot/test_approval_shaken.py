@@ -14,6 +14,7 @@ from support.approvals import (
     a_proposal,
     answered,
     armed,
+    opened,
     running,
     shown,
     stays_open,
@@ -192,3 +193,16 @@ async def test_a_bare_app_without_a_front_door_can_never_allow() -> None:
         await pilot.pause(0.3)
         assert app.screen is screen
         assert not screen.gate.armed
+
+
+async def test_a_frame_that_did_not_draw_the_word_arms_nothing() -> None:
+    async with running() as (app, pilot, times):
+        task = app.ask(a_proposal())
+        dialog = await opened(pilot, app)
+        times.offset += dialog.gate.quiet_seconds
+        assert dialog.gate.tick()
+        # Some other part of the screen was drawn in between; the bar still shows its old word.
+        dialog.frame_displayed()
+        assert dialog.gate.standing is Standing.DUE
+        await armed(pilot, app, times)
+        task.cancel()

@@ -44,6 +44,12 @@ class Dialog(RuleBasedStateMachine):
             self.word_seen_at = self.now
 
     @rule()
+    def sit_still_until_armed(self) -> None:
+        self.paint()
+        self.now += self.quiet
+        self.tick_and_paint_word()
+
+    @rule()
     def paint_end(self) -> None:
         self.gate.end_painted()
         if self.end_seen_at is None:
@@ -53,6 +59,12 @@ class Dialog(RuleBasedStateMachine):
     def shock(self) -> None:
         self.gate.disarm()
         self.calm_since = self.word_seen_at = self.held = None
+
+    @rule(allow=st.booleans())
+    def press_and_wait(self, allow: bool) -> None:
+        self.now += 0.05
+        self.make_input(Kind.OWN, 0.0, allow)
+        self.now += LONE_SECONDS + 0.001
 
     @rule(kind=st.sampled_from(Kind), age=st.floats(0, 3.0), allow=st.booleans())
     def make_input(self, kind: Kind, age: float, allow: bool) -> None:

@@ -256,8 +256,8 @@ class ApprovalScreen(InputGuard, ModalScreen[Decision]):
             self._pressed = None if choice is None else (choice, licence)
         else:
             pressed, self._pressed = self._pressed, None
-            if pressed is not None and pressed[0] is choice and pressed[1].epoch == licence.epoch:
-                # Both ends of the click must be good; the earlier one is the stricter.
+            if pressed is not None and pressed[0] is choice:
+                # Both ends of the click must count; the licence is that of the earlier one.
                 self._take(choice, pressed[1])
         return False
 

@@ -85,7 +85,7 @@ class Document:
             told = f"{source.hidden:,} hidden, shown as escapes"
             marks.append((len(text) + 3, len(text) + 3 + len(told), "warning"))
             text = f"{text} · {told}"
-        return Line(f"{text} ──", "heading", tuple(marks))
+        return Line(text, "heading", tuple(marks))
 
 
 def count(number: int, noun: str) -> str:
@@ -154,7 +154,7 @@ def _gutter(label: str, width: int) -> tuple[str, str]:
 def _field_lines(field: Field, width: int) -> tuple[list[Line], int]:
     if field.kind == "block":
         source = exact_source(field.value)
-        heading = Line(f"── {reading_line(field.label)} · {count(source.line_count, 'line')} ──", "heading")
+        heading = Line(f"── {reading_line(field.label)} · {count(source.line_count, 'line')}", "heading")
         return [heading, *text_lines(source)], source.hidden
     visible = exact_line(field.value)
     gutter, onward = _gutter(field.label, width)
