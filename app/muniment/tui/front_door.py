@@ -141,8 +141,8 @@ class FrontDoorApp(App[int]):
 
     def _admit(self, event: events.Event) -> bool:
         typed = isinstance(event, (events.Key, events.Paste))
-        # A key to an app that believes itself unfocused says that the focus was lost and came back unseen.
-        if typed and not self.app_focus:
+        # Input to an app that believes itself unfocused says that the focus came back unseen.
+        if not self.app_focus and (typed or isinstance(event, events.MouseDown)):
             self.shake_guards()
         guard = self.guard
         if guard is None:

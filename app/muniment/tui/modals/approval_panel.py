@@ -109,7 +109,7 @@ class ApprovalPanel(Vertical):
             self.text.show(lines, top=top)
 
         self.text.show((), top=top)
-        self.run_worker(show_large(), group="approval-view", exclusive=True)
+        self.run_worker(show_large, group="approval-view", exclusive=True)
 
     def _standing_words(self, *, cramped: bool) -> Content:
         told = (self._proposal.coverage, "" if cramped else self._proposal.shown_later)

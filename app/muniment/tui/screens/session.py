@@ -320,6 +320,9 @@ class SessionScreen(Screen[None]):
 
     def written(self, what: str) -> None:
         """Say what was written by hand, and look at the memory again."""
+        # The app may have begun to leave while the write was being settled.
+        if not self.query(StatusLine):
+            return
         self.status.say(last_write=what)
         self.panel.look()
 
