@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
+from textual.worker import WorkType
 
 from muniment.approval.proposal import Proposal
 from muniment.safety.visible import reading_line
@@ -109,7 +110,9 @@ class ApprovalPanel(Vertical):
             self.text.show(lines, top=top)
 
         self.text.show((), top=top)
-        self.run_worker(show_large, group="approval-view", exclusive=True)
+        # As a function, not a coroutine: what is replaced before it began leaves nothing unawaited behind.
+        work: WorkType[None] = show_large
+        self.run_worker(work, group="approval-view", exclusive=True)
 
     def _standing_words(self, *, cramped: bool) -> Content:
         told = (self._proposal.coverage, "" if cramped else self._proposal.shown_later)
