@@ -57,7 +57,7 @@ class ApprovalPanel(Vertical):
 
     def on_mount(self) -> None:
         if self._large:
-            self.run_worker(self._prepare(), group="approval-document", exclusive=True)
+            self.run_worker(self._prepare, group="approval-document", exclusive=True)
         else:
             self._take_document(build_document(self._proposal))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -145,7 +146,7 @@ class ExactText(ScrollView, can_focus=False):
             return
         self._rows = []
         self.refresh()
-        self.run_worker(self._lay_out_aside(top, width), group="exact-text-layout", exclusive=True)
+        self.run_worker(partial(self._lay_out_aside, top, width), group="exact-text-layout", exclusive=True)
 
     async def _lay_out_aside(self, top: int, width: int) -> None:
         lines = self._lines
