@@ -57,7 +57,8 @@ class ApprovalPanel(Vertical):
 
     def on_mount(self) -> None:
         if self._large:
-            self.run_worker(self._prepare, group="approval-document", exclusive=True)
+            work: WorkType[None] = self._prepare
+            self.run_worker(work, group="approval-document", exclusive=True)
         else:
             self._take_document(build_document(self._proposal))
 

@@ -19,6 +19,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.worker import WorkType
 
 from muniment.tui.widgets.exact_lines import Line, Row, cells, halves, lay_out, pieces, row_of_line
 
@@ -146,7 +147,9 @@ class ExactText(ScrollView, can_focus=False):
             return
         self._rows = []
         self.refresh()
-        self.run_worker(partial(self._lay_out_aside, top, width), group="exact-text-layout", exclusive=True)
+        # A function and not a coroutine, so that nothing stays unawaited where it is replaced before it began.
+        work: WorkType[None] = partial(self._lay_out_aside, top, width)
+        self.run_worker(work, group="exact-text-layout", exclusive=True)
 
     async def _lay_out_aside(self, top: int, width: int) -> None:
         lines = self._lines
