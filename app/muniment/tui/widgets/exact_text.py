@@ -147,7 +147,7 @@ class ExactText(ScrollView, can_focus=False):
             return
         self._rows = []
         self.refresh()
-        # A function and not a coroutine, so that nothing stays unawaited where it is replaced before it began.
+        # A function, not a coroutine: what is replaced before it began leaves nothing unawaited behind.
         work: WorkType[None] = partial(self._lay_out_aside, top, width)
         self.run_worker(work, group="exact-text-layout", exclusive=True)
 
