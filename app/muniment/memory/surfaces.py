@@ -13,8 +13,10 @@ from muniment.paths import Paths
 
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
+    from muniment.memory.ledger.ledger import Ledger
     from muniment.memory.records.store import RecordStore
     from muniment.memory.skills import Catalog
+    from muniment.memory.team.workspace import Team
     from muniment.memory.user.store import UserMemory
     from muniment.settings import Settings
 
@@ -47,6 +49,18 @@ class Surfaces:
         from muniment.memory.user.store import UserMemory
 
         return UserMemory(self.paths, journal=self.journal)
+
+    @cached_property
+    def team(self) -> Team:
+        from muniment.memory.team.workspace import Team
+
+        return Team(self.paths, self.cwd, self.settings, self.journal, self.clock, ledger=lambda: self.ledger)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        from muniment.memory.ledger.ledger import Ledger
+
+        return Ledger(self.paths.ledger, journal=self.journal, clock=self.clock)
 
     @cached_property
     def skills(self) -> Catalog:

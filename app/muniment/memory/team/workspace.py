@@ -1,0 +1,141 @@
+"""The team memory of one workspace: pinned text, inbox, notes, notebooks and knowledge behind one door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muniment.memory.origin import utc_now
+from muniment.paths import Paths
+from muniment.safety.errors import MunimentError
+
+if TYPE_CHECKING:
+    from muniment.memory.journal import Journal
+    from muniment.memory.ledger.ledger import Ledger
+    from muniment.memory.records.project import Project
+    from muniment.memory.team.consolidate import Consolidation
+    from muniment.memory.team.inbox import Inbox
+    from muniment.memory.team.knowledge import Knowledge
+    from muniment.memory.team.notebooks import Notebooks
+    from muniment.memory.team.notes import TeamNotes
+    from muniment.memory.team.pinned import Pinned
+    from muniment.memory.team.sweep import Sweep
+    from muniment.settings import Settings
+
+
+class TeamRefused(MunimentError):  # noqa: N818 - says what happened
+    """A write to team memory that cannot be done now; nothing was changed."""
+
+
+class Team:
+    """The team memory of the deepest project that takes part, or of the data directory without one.
+
+    The workspace is looked for anew at every use: the first write into a project makes its directory.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        cwd: Path,
+        settings: Settings,
+        journal: Journal,
+        clock: Callable[[], datetime] = utc_now,
+        *,
+        ledger: Callable[[], Ledger],
+    ) -> None:
+        self.paths = paths
+        self.cwd = cwd
+        self.settings = settings
+        self.journal = journal
+        self.clock = clock
+        self._ledger = ledger
+
+    @property
+    def directory(self) -> Path:
+        """The workspace: the `.muniment` of the deepest project, or the data directory."""
+        from muniment.memory.records.scope import resolve_chain
+
+        return resolve_chain(self.cwd, self.paths).workspace
+
+    @property
+    def scope(self) -> str:
+        """`project` or `global`: the kind of the workspace."""
+        return "global" if self.directory == self.paths.data else "project"
+
+    @property
+    def project(self) -> Project | None:
+        """The project's stable id and name; None without a project or before its first write."""
+        from muniment.memory.records.project import read_project
+
+        directory = self.directory
+        return None if directory == self.paths.data else read_project(directory)
+
+    @property
+    def scope_key(self) -> str | None:
+        """The key that the project's ledger rows carry; None without a project."""
+        project = self.project
+        return None if project is None else project.id
+
+    def writable(self) -> Path:
+        """Return the workspace for a write; raise `TeamRefused` where the own directory here is untrusted."""
+        from muniment.memory.records.scope import resolve_chain
+        from muniment.paths import PROJECT_DIR_NAME
+
+        chain = resolve_chain(self.cwd, self.paths)
+        barred = chain.exclusion(chain.cwd / PROJECT_DIR_NAME)
+        if chain.deepest_project is None and barred is not None and not _is_data(barred.reason):
+            raise TeamRefused(f"Nothing was written: {barred.directory} {barred.reason}.")
+        return chain.workspace
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger()
+
+    @cached_property
+    def pinned(self) -> Pinned:
+        from muniment.memory.team.pinned import Pinned
+
+        return Pinned(self)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        from muniment.memory.team.inbox import Inbox
+
+        return Inbox(self)
+
+    @cached_property
+    def notes(self) -> TeamNotes:
+        from muniment.memory.team.notes import TeamNotes
+
+        return TeamNotes(self)
+
+    @cached_property
+    def notebooks(self) -> Notebooks:
+        from muniment.memory.team.notebooks import Notebooks
+
+        return Notebooks(self)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        from muniment.memory.team.knowledge import Knowledge
+
+        return Knowledge(self)
+
+    @cached_property
+    def consolidation(self) -> Consolidation:
+        from muniment.memory.team.consolidate import Consolidation
+
+        return Consolidation(self)
+
+    @cached_property
+    def sweep(self) -> Sweep:
+        from muniment.memory.team.sweep import Sweep
+
+        return Sweep(self)
+
+
+def _is_data(reason: str) -> bool:
+    return reason == "is the global data directory"
