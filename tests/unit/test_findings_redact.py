@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import copy
+import html
+import json
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from muniment.safety.redact import MARK, redact, redact_value
+from muniment.safety.redact import MARK, redact, redact_value, without_key
 
 JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0" + ".SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV"
 TOKEN = "a1B2c3D4" * 3
@@ -82,3 +87,16 @@ def test_nested_values_are_covered_and_the_input_is_left_alone() -> None:
 def test_a_known_key_goes_wherever_it_stands() -> None:
     assert redact("error: my-odd-key was refused", secrets=["my-odd-key"]) == f"error: {MARK} was refused"
     assert redact_value({"x": ["my-odd-key"]}, secrets=["my-odd-key"]) == {"x": [MARK]}
+
+
+@given(st.from_regex(r"\A[A-Za-z0-9_-]{8,40}\Z"), st.text(max_size=60), st.text(max_size=60))
+def test_no_text_around_a_key_keeps_it_from_being_taken_out(key: str, before: str, after: str) -> None:
+    assert key not in without_key(f"{before}{key}{after}{key}", key)
+
+
+def test_a_key_is_taken_out_in_every_writing_and_a_short_one_as_a_word_only() -> None:
+    key = 'k"y&é/0123'
+    echoes = [key, json.dumps(key)[1:-1], quote(key, safe=""), html.escape(key)]
+    assert [without_key(f"<{echo}>", key) for echo in echoes] == ["<[key]>"] * 4
+    assert without_key("abc is wrong, abcdef is not", "abc") == "[key] is wrong, abcdef is not"
+    assert without_key("nothing to take out", None) == "nothing to take out"

@@ -82,7 +82,7 @@ async def test_a_trace_that_cannot_be_written_costs_the_turn_nothing(place: Plac
 def test_a_short_word_is_not_taken_for_a_key() -> None:
     assert key_scrubber("abc")("abc abc") == "abc abc"
     assert key_scrubber(None)("abc") == "abc"
-    assert key_scrubber("12345678")("x12345678y") == "x[API key]y"
+    assert key_scrubber("12345678")("x12345678y") == "x[key]y"
 
 
 PROPOSAL = Proposal(

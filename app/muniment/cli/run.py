@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -150,9 +151,13 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
     try:
+        ended: TurnEnded
         for event in engine.opening:
             emit(event)
-        ended: TurnEnded = await engine.turn(first_message(engine, prompt), emit)
+        if engine.model_fault:
+            ended = refused(emit)
+        else:
+            ended = await engine.turn(first_message(engine, prompt), emit)
     finally:
         await engine.close()
     if unheard:
@@ -161,6 +166,15 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     if interrupted or ended.status == "cancelled":
         return INTERRUPTED
     return OK if ended.status == "completed" else FAILED
+
+
+def refused(emit: Callable[[Event], None]) -> TurnEnded:
+    """End a run that no model can answer; the opening has said why."""
+    from muniment.session.events import TurnEnded
+
+    ended = TurnEnded("failed")
+    emit(ended)
+    return ended
 
 
 def first_message(engine: Engine, prompt: str) -> str:

@@ -7,14 +7,19 @@ import sys
 
 from muniment.cli.shell import OK, Shell, positive
 
+LISTED = 50
+"""How many sessions are listed where nothing else is said."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     commands = parser.add_subparsers(required=True, metavar="list|show|export|delete")
 
     command = commands.add_parser("list", help="list sessions, newest first")
-    command.add_argument("--limit", type=positive, help="at most so many")
-    command.add_argument("--all", action="store_true", help="all of them, which is what is listed anyway")
+    command.add_argument(
+        "--limit", type=positive, default=LISTED, help=f"at most so many (default: {LISTED})"
+    )
+    command.add_argument("--all", action="store_true", help="all of them, however many")
     command.add_argument("--json", action="store_true", help="one JSON object")
     command.set_defaults(action=list_all)
 
@@ -38,11 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List sessions with title, project and age."""
-    from muniment.session.listing import list_sessions
+    from muniment.session.listing import list_sessions, session_paths
 
     sessions = list_sessions(shell.paths, limit=None if arguments.all else arguments.limit)
+    more = len(session_paths(shell.paths)) - len(sessions)
     if arguments.json:
-        shell.json({"sessions": [each.as_dict() for each in sessions]})
+        shell.json({"sessions": [each.as_dict() for each in sessions], "more": more})
         return OK
     for each in sessions:
         fields = each.as_dict()
@@ -51,6 +57,8 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
             f"{each.id}  {fields['updated']}  {state} "
             f"{_one(each.title or '(no message yet)')}  {_one(each.cwd)}"
         )
+    if more > 0:
+        shell.note(f"{more} older {'session' if more == 1 else 'sessions'} not listed; --all lists them")
     if not sessions:
         shell.note("no sessions yet; open one with: muniment")
     return OK

@@ -13,30 +13,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from muniment.model.base import ModelError
+from muniment.safety.redact import redact, without_key
 from muniment.safety.visible import clean_surrogates, reading
 
 if TYPE_CHECKING:
     from muniment.model.address import Endpoint
 
 EXCERPT_MAX = 240
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}")
 _SCRIPTS = re.compile(r"(?is)<(script|style|head)\b.*?</\1\s*>")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title\s*>")
 _TAGS = re.compile(r"(?s)<!--.*?-->|<[^>]*>")
 _SERVER_STATUSES = range(500, 600)
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-
-
-def redact(text: str, key: str | None) -> str:
-    """Take the key out of a text, wherever a server echoed it, and whatever looks like a credential."""
-    if key:
-        for form in {key, quote(key, safe=""), html.escape(key)}:
-            # A key of a few letters is replaced as a word only: it may be part of any other word.
-            text = text.replace(form, "[key]") if len(form) >= 8 else _word(form).sub("[key]", text)
-    return _BEARER.sub(r"\1 [key]", text)
 
 
 def excerpt(body: str | bytes | Mapping[str, Any] | None, key: str | None) -> str:
@@ -51,7 +42,7 @@ def excerpt(body: str | bytes | Mapping[str, Any] | None, key: str | None) -> st
             text = _message(parsed) or text
     elif text is not None:
         text = _message(text) or json.dumps(dict(text), ensure_ascii=False, default=str)
-    plain = redact(clean_surrogates(text or ""), key)
+    plain = redact(without_key(clean_surrogates(text or ""), key))
     if re.match(r"\s*<", plain):
         title = _TITLE.search(plain)
         body_text = _TAGS.sub(" ", _SCRIPTS.sub(" ", plain))
@@ -69,7 +60,7 @@ def status_fault(
     start = f"{endpoint.url} answered {status}{told}"
     wait = parse_retry_after(headers.get("retry-after"))
     if 300 <= status < 400:
-        place = redact(_origin(headers.get("location", "")), endpoint.key)
+        place = without_key(_origin(headers.get("location", "")), endpoint.key)
         return ModelError(
             f"{endpoint.url} answered {status} and points to {place}; nothing was sent there. "
             "Set model.base_url to the final address.",
@@ -244,7 +235,3 @@ def _system_reason(error: OSError) -> str:
 
 def _brief(reason: str, endpoint: Endpoint) -> str:
     return excerpt(reason, endpoint.key).rstrip(".")[:120].lower() or "no reason given"
-
-
-def _word(form: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){re.escape(form)}(?![\w-])")

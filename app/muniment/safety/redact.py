@@ -6,12 +6,17 @@ randomness. It is never applied to memory: what was approved is stored as it was
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 MARK = "[redacted]"
+KEY_MARK = "[key]"
+_WORD_BELOW = 8
+"""A key of fewer characters may be part of any other word, so it goes only where it is a word itself."""
 
 _SECRET_QUERY = frozenset(("access_token", "auth_token", "token", "api_key", "sig", "signature", "pat"))
 _TOKENS = r"(?:access_|refresh_|id_|auth_|api_|session_)?token|api[_-]?key|apikey"
@@ -72,6 +77,22 @@ def redact(text: str, *, secrets: Iterable[str] = ()) -> str:
     text = _JWT.sub(MARK, text)
     text = _NAMED.sub(MARK, text)
     return _ASSIGNED.sub(rf"\1{MARK}", text)
+
+
+def key_forms(key: str) -> frozenset[str]:
+    """Return a key as it may stand in a text: bare, and as JSON, a URL and HTML write it."""
+    escaped = {json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
+    return frozenset({key, quote(key, safe=""), html.escape(key), *escaped})
+
+
+def without_key(text: str, key: str | None) -> str:
+    """Return the text without a key that is in use, wherever somebody echoed it."""
+    for form in key_forms(key) if key else ():
+        if len(form) >= _WORD_BELOW:
+            text = text.replace(form, KEY_MARK)
+        else:
+            text = re.sub(rf"(?<![\w-]){re.escape(form)}(?![\w-])", KEY_MARK, text)
+    return text
 
 
 def redact_value(value: Any, *, secrets: Iterable[str] = ()) -> Any:

@@ -76,12 +76,14 @@ class Context:
         self._strict = strict_layout
         self._retrieval = retrieval
         self._digest: Block | None = None
+        self.carries_digest = False
+        """Whether a digest was built, which may have found nothing to list."""
         self._turn: tuple[Block, ...] = ()
 
     def build_digest(self) -> tuple[str, ...]:
         """Read the digest now, for all requests of this session; return what the user should be told."""
         provided = digest_block(self.surfaces, BlockQuery(self.recipe, "", self.session))
-        self._digest = provided.block
+        self._digest, self.carries_digest = provided.block, True
         return provided.notices
 
     @property

@@ -120,8 +120,10 @@ class Engine:
         return self._parts.task_nonce
 
     @property
-    def digest_items(self) -> int:
-        """How many records the digest of this session lists; 0 where it has none."""
+    def digest_items(self) -> int | None:
+        """How many records the digest of this session lists; None where the session carries none."""
+        if not self._context.carries_digest:
+            return None
         return 0 if self._context.digest is None else self._context.digest.items
 
     @property

@@ -12,10 +12,10 @@ from muniment.memory.origin import utc_now
 from muniment.model.base import Finished, ModelRequest
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import append_durable, ensure_private_dir
+from muniment.safety.redact import KEY_MARK, key_forms
 from muniment.safety.visible import clean_surrogates
 from muniment.session.estimate import wire_items
 
-KEY_MARK = "[API key]"
 _SHORTEST_KEY = 8
 
 
@@ -82,7 +82,7 @@ def key_scrubber(key: str | None) -> Callable[[str], str]:
     if len(secret) < _SHORTEST_KEY:
         # So short a word stands in ordinary text too, and replacing it there would falsify the log.
         return str
-    forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    forms = sorted(key_forms(secret), key=len, reverse=True)
 
     def scrub(text: str) -> str:
         for form in forms:

@@ -21,7 +21,8 @@ class Status:
     session: str = ""
     used: int | None = None
     """Per cent of the context budget."""
-    digest: int = 0
+    digest: int | None = 0
+    """How many titles the digest lists; None where this session carries none."""
     state: str = "opening"
     busy: bool = False
     last_write: str = ""
@@ -76,6 +77,5 @@ def line(now: Status) -> Content:
     parts.append((f"  {now.model}", "$secondary"))
     if now.used is not None:
         parts.append((f"  context {now.used}%", "$secondary"))
-    digest = f"  digest {now.digest} titles" if now.digest else "  digest off"
-    parts.append((digest, "$secondary"))
+    parts.append(("  digest off" if now.digest is None else f"  digest {now.digest}", "$secondary"))
     return Content.assemble(*((reading_line(text), style) for text, style in parts))

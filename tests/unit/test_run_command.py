@@ -1,0 +1,51 @@
+"""`muniment run` in a pipe and `session list`: what is said once, and what is counted."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from muniment.cli.session import LISTED
+from support.command import Inside
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--provider", "openai"), "model.name"),
+        (("--provider", "openai", "--model", "m"), "OPENAI_API_KEY"),
+        (("--model", "m", "--base-url", "::bad"), "model.base_url"),
+    ],
+)
+def test_a_run_that_no_model_can_answer_says_why_once_and_fails(
+    cli: Inside, arguments: tuple[str, ...], named: str
+) -> None:
+    done = cli("run", "--prompt", "hello", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert len([line for line in done.err.splitlines() if named in line]) == 1
+    events = cli("run", "--prompt", "hello", "--json", *arguments)
+    assert events.code == 1
+    assert len([event for event in events.events if named in event.get("text", "")]) == 1
+    assert events.events[-1] | {"session": ""} == {
+        "event": "turn_end",
+        "session": "",
+        "status": "failed",
+        "usage": events.events[-1]["usage"],
+    }
+
+
+def test_a_list_ends_after_the_newest_and_all_lists_every_session(cli: Inside, user: Path) -> None:
+    assert cli("run", "--prompt", "hello", "--provider", "rehearsal").code == 0
+    (log,) = user.rglob("sessions/*.jsonl")
+    for number in range(LISTED):
+        shutil.copy(log, log.with_name(f"{number:032x}.jsonl"))
+    listed = cli("session", "list")
+    assert listed.out.count("\n") == LISTED
+    assert "1 older session not listed; --all lists them" in listed.err
+    assert cli("session", "list", "--json").json["more"] == 1
+    everything = cli("session", "list", "--all")
+    assert everything.out.count("\n") == LISTED + 1
+    assert everything.err == ""
+    assert cli("session", "list", "--limit", "2", "--json").json["more"] == LISTED - 1
