@@ -29,3 +29,13 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Cap
     """The command line, run in this process from the directory `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     return Inside(monkeypatch, capfdbinary)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests measured beside whether they passed, from whichever process they ran in."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
+    measured = [value for report in reports for name, value in report.user_properties if name == "measured"]
+    if measured:
+        terminalreporter.section("measured")
+        for line in measured:
+            terminalreporter.write_line(str(line))
