@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from muniment.memory.origin import utc_now
+from muniment.memory.team.refusals import TeamRefused
 from muniment.paths import Paths
-from muniment.safety.errors import MunimentError
 
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.ledger.ledger import Ledger
     from muniment.memory.records.project import Project
     from muniment.memory.team.consolidate import Consolidation
+    from muniment.memory.team.files import TeamFiles
+    from muniment.memory.team.holds import Holds
     from muniment.memory.team.inbox import Inbox
     from muniment.memory.team.knowledge import Knowledge
     from muniment.memory.team.notebooks import Notebooks
@@ -24,10 +28,6 @@ if TYPE_CHECKING:
     from muniment.memory.team.pinned import Pinned
     from muniment.memory.team.sweep import Sweep
     from muniment.settings import Settings
-
-
-class TeamRefused(MunimentError):  # noqa: N818 - says what happened
-    """A write to team memory that cannot be done now; nothing was changed."""
 
 
 class Team:
@@ -52,6 +52,8 @@ class Team:
         self.journal = journal
         self.clock = clock
         self._ledger = ledger
+        self._turn = RLock()
+        self._depth = 0
 
     @property
     def directory(self) -> Path:
@@ -89,6 +91,36 @@ class Team:
         if chain.deepest_project is None and barred is not None and not _is_data(barred.reason):
             raise TeamRefused(f"Nothing was written: {barred.directory} {barred.reason}.")
         return chain.workspace
+
+    @contextmanager
+    def guard(self) -> Iterator[Path]:
+        """Hold the workspace against all other writers and return it; may be entered again inside itself.
+
+        Raise `TeamRefused` for an untrusted place, `LockBusy` where another process keeps it.
+        """
+        with self._turn:
+            if self._depth:
+                yield self.writable()
+                return
+            directory = self.writable()
+            with self.journal.guard(directory):
+                self._depth += 1
+                try:
+                    yield directory
+                finally:
+                    self._depth -= 1
+
+    @cached_property
+    def files(self) -> TeamFiles:
+        from muniment.memory.team.files import TeamFiles
+
+        return TeamFiles(self)
+
+    @cached_property
+    def holds(self) -> Holds:
+        from muniment.memory.team.holds import Holds
+
+        return Holds(self)
 
     @property
     def ledger(self) -> Ledger:

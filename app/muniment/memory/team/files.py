@@ -1,0 +1,272 @@
+"""The files of a workspace: reached without following a link, written whole, journalled first."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muniment.memory.origin import Origin
+from muniment.memory.team.refusals import TeamRefused
+from muniment.safety.errors import MunimentError
+from muniment.safety.files import (
+    FileRefused,
+    digest,
+    ensure_private_dir,
+    read_regular,
+    remove_stale_temps,
+    write_atomic,
+)
+
+if TYPE_CHECKING:
+    from muniment.memory.team.workspace import Team
+
+_DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file or directory that is not used, with the reason as words after its name."""
+
+    path: Path
+    reason: str
+
+
+class TeamFiles:
+    """Reads and writes below the workspace; every name is entered component by component."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+
+    def read(self, path: Path, *, max_bytes: int) -> bytes | None:
+        """Return a file's bytes, None where nothing is there; raise `FileRefused` for what is not opened."""
+        try:
+            with self.opened(path.parent) as fd:
+                return None if fd is None else read_regular(path, max_bytes=max_bytes, dir_fd=fd)
+        except FileNotFoundError:
+            return None
+
+    def names(self, directory: Path, *, suffix: str = ".md") -> list[str]:
+        """Return the names that end in `suffix` and begin with no dot; none where the directory is absent."""
+        with self.opened(directory) as fd:
+            if fd is None:
+                return []
+            return sorted(name for name in os.listdir(fd) if name.endswith(suffix) and name[0] != ".")
+
+    def directories(self, directory: Path) -> list[str]:
+        """Return the names of the real directories in a directory."""
+        with self.opened(directory) as fd:
+            if fd is None:
+                return []
+            with os.scandir(fd) as entries:
+                return sorted(each.name for each in entries if each.is_dir(follow_symlinks=False))
+
+    def status(self, path: Path) -> os.stat_result | None:
+        """Return what stands at a path, without following it; None where nothing does."""
+        try:
+            with self.opened(path.parent) as fd:
+                return None if fd is None else os.stat(path.name, dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def write(
+        self,
+        path: Path,
+        data: bytes,
+        origin: Origin,
+        *,
+        surface: str,
+        item: str,
+        before: bytes | None,
+        mtime: float | None = None,
+    ) -> str:
+        """Put `data` at `path`, journalled before it happens, and return the journal's id of the write.
+
+        Call it inside `Team.guard`, with the bytes that stand there now. Raise `TeamRefused`.
+        """
+        action = "create" if before is None else "replace"
+        with self._ready(path, "written"):
+            self._prepare(path.parent)
+        with self._journalled(path, origin, surface, item, action, before, data) as entry:
+            with self._ready(path, "written"), self.opened(path.parent) as fd:
+                write_atomic(path, data, dir_fd=fd)
+                if mtime is not None:
+                    os.utime(path.name, (mtime, mtime), dir_fd=fd, follow_symlinks=False)
+            return entry
+
+    def remove(self, path: Path, origin: Origin, *, surface: str, item: str, before: bytes) -> str:
+        """Remove a file, journalled before it happens; inside `Team.guard`. Raise `TeamRefused`."""
+        with self._journalled(path, origin, surface, item, "delete", before, None) as entry:
+            with self._ready(path, "removed"), self.opened(path.parent) as fd:
+                if fd is not None:
+                    with suppress(FileNotFoundError):
+                        os.unlink(path.name, dir_fd=fd)
+                    os.fsync(fd)
+            return entry
+
+    def move(
+        self, path: Path, target: Path, origin: Origin, *, surface: str, item: str, before: bytes
+    ) -> str:
+        """Move a file inside the workspace, its time kept; the journal tells it as a removal with its text.
+
+        Nothing is overwritten: raise `TeamRefused` where something stands at the target.
+        """
+        with self._ready(path, "moved"):
+            self._prepare(target.parent)
+        with self._journalled(path, origin, surface, item, "delete", before, None) as entry:
+            with (
+                self._ready(path, "moved"),
+                self.opened(path.parent) as source,
+                self.opened(target.parent) as destination,
+            ):
+                if self.status(target) is not None:
+                    raise FileExistsError(17, f"{target} exists")
+                os.rename(path.name, target.name, src_dir_fd=source, dst_dir_fd=destination)
+                for fd in (source, destination):
+                    if fd is not None:
+                        os.fsync(fd)
+            return entry
+
+    @contextmanager
+    def opened(self, directory: Path) -> Iterator[int | None]:
+        """Open a directory of the workspace for use with `dir_fd`; None where it is absent.
+
+        The data directory may be reached through links, nothing below a workspace may be one. Raise
+        `FileRefused` for a link, something else than a directory, or one that is another user's.
+        """
+        root = self._team.directory
+        parts = directory.relative_to(root).parts if directory != root else ()
+        flags = _DIR_FLAGS if self._team.scope == "project" else _DIR_FLAGS & ~os.O_NOFOLLOW
+        at = root
+        try:
+            fd = _enter(root, flags, None)
+            for part in parts:
+                at = at / part
+                outer = fd
+                try:
+                    fd = _enter(at, _DIR_FLAGS, outer)
+                finally:
+                    os.close(outer)
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def _prepare(self, directory: Path) -> None:
+        from muniment.memory.records.project import ensure_project
+
+        root = self._team.directory
+        if self._team.scope == "project":
+            ensure_project(root)
+        else:
+            ensure_private_dir(root)
+        # What stands on the way is judged before anything is made below it.
+        at = root
+        for part in directory.relative_to(root).parts:
+            at = at / part
+            with self.opened(at) as fd:
+                if fd is None:
+                    ensure_private_dir(at)
+        with suppress(OSError, MunimentError):  # what a killed process left is no reason to write nothing
+            remove_stale_temps(directory)
+
+    @contextmanager
+    def _journalled(
+        self,
+        path: Path,
+        origin: Origin,
+        surface: str,
+        item: str,
+        action: str,
+        before: bytes | None,
+        after: bytes | None,
+    ) -> Iterator[str]:
+        journal = self._team.journal
+        entry = journal.begin(
+            origin=origin,
+            surface=surface,
+            action=action,
+            scope=self._team.scope,
+            directory=self._team.directory,
+            item=item,
+            path=path,
+            before=before,
+            digest_before=None if before is None else digest(before),
+            digest_after=None if after is None else digest(after),
+        ).id
+        try:
+            yield entry
+        except (OSError, MunimentError):
+            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
+                journal.fail(entry)
+            raise
+        with suppress(OSError, MunimentError):  # the write is done; its digest proves it without the note
+            journal.settle(entry)
+
+    @contextmanager
+    def _ready(self, path: Path, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except FileRefused as refused:
+            raise TeamRefused(f"{path} was not {verb}: {refused.path} {worded(refused.reason)}.") from refused
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise TeamRefused(f"{path} was not {verb}: {why[:1].lower()}{why[1:]}.") from error
+
+
+def listed(files: TeamFiles, directory: Path, take: Callable[[Path], None]) -> list[Problem]:
+    """Give every `*.md` of a directory to `take` and return what could not be used and why.
+
+    A file that vanishes between listing and reading is nobody's business.
+    """
+    try:
+        names = files.names(directory)
+    except FileRefused as refused:
+        return [
+            Problem(refused.path if isinstance(refused.path, Path) else directory, worded(refused.reason))
+        ]
+    except OSError as error:
+        return [Problem(directory, f"cannot be read: {error.strerror or error}")]
+    problems: list[Problem] = []
+    for name in names:
+        path = directory / name
+        try:
+            take(path)
+        except FileNotFoundError:
+            continue
+        except FileRefused as refused:
+            problems.append(Problem(path, worded(refused.reason)))
+        except MunimentError as fault:
+            problems.append(Problem(path, fault.sentence))
+        except OSError as error:
+            problems.append(Problem(path, f"cannot be read: {error.strerror or error}"))
+    return problems
+
+
+def worded(reason: str) -> str:
+    """Turn a reason of `FileRefused` into words that fit after a file's name."""
+    if reason.startswith(("has ", "is ")):
+        return reason
+    return f"is a {reason}" if reason == "symbolic link" else f"is {reason}"
+
+
+def _enter(path: Path, flags: int, outer: int | None) -> int:
+    try:
+        fd = os.open(path.name, flags, dir_fd=outer) if outer is not None else os.open(path, flags)
+    except NotADirectoryError:
+        kind = "symbolic link" if path.is_symlink() else "not a directory"
+        raise FileRefused(path, kind) from None
+    except PermissionError as error:
+        raise FileRefused(path, "permission denied") from error
+    info = os.fstat(fd)
+    if info.st_uid not in (os.geteuid(), 0) or not stat.S_ISDIR(info.st_mode):
+        os.close(fd)
+        raise FileRefused(path, "owned by someone else")
+    return fd
