@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from bench.measure import Row, compare
 from muniment.memory.recall.query import build_query
 from muniment.memory.records.index import Catalog
 from muniment.memory.records.index_file import index_path
@@ -22,6 +23,33 @@ from muniment.memory.records.scope import Scope, ScopeChain
 Pair = tuple[Callable[[], float], Callable[[], float]]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _SPLIT = "tokenize='porter unicode61 remove_diacritics 2'"
+
+
+def index_rows(root: Path, rounds: int, count: int) -> list[Row]:
+    """Measure the search index of one scope in this process."""
+    bench = IndexBench(root, count)
+    few, many = max(3, rounds // 3), rounds * 12
+    here = f"of {count:,}"
+    return [
+        compare(f"first index build {here} / bare build", *bench.build(), target=1.3, rounds=few),
+        compare(
+            f"search {here}, files looked at / bare",
+            *bench.search(trust=False),
+            target=1.3,
+            rounds=many,
+            each_differs=True,
+        ),
+        compare(
+            f"search {here} in a running session / bare",
+            *bench.search(trust=True),
+            target=1.5,
+            rounds=many,
+            each_differs=True,
+        ),
+        compare(
+            f"one file {here} changed, then search / bare", *bench.one_changed(), target=1.5, rounds=rounds
+        ),
+    ]
 
 
 class IndexBench:
