@@ -97,15 +97,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("id", metavar="ID")
     made.add_argument("--yes", action="store_true", help="do not ask")
 
-    made = command("export", "write every record as one bundle", lazy("muniment.cli.memory_carry", "export"))
+    made = command("export", "write every record elsewhere", lazy("muniment.cli.memory_carry", "export"))
+    made.add_argument("target", metavar="DIR|-", help="a new directory for the files, or - for lines of JSON")
     scope(made)
-    made.add_argument("--output", metavar="FILE", help="a new private file instead of standard output")
 
-    made = command("import", "write the records of a bundle", lazy("muniment.cli.memory_carry", "bring_in"))
-    made.add_argument("file", metavar="FILE", help="what export wrote; - reads standard input")
+    made = command(
+        "import",
+        "take records from an export, Markdown or a list; shows first what it would do",
+        lazy("muniment.cli.memory_carry", "bring_in"),
+    )
+    made.add_argument("source", metavar="SOURCE", help="a directory or file; - reads standard input")
     made.add_argument("--scope", choices=_SCOPES, help="put all of them there (default: where they were)")
-    made.add_argument("--overwrite", action="store_true", help="replace records whose text differs")
-    made.add_argument("--yes", action="store_true", help="do not ask")
+    made.add_argument("--replace", action="store_true", help="replace records whose text differs")
+    made.add_argument("--yes", action="store_true", help="write without asking")
 
     command("reindex", "make the search indexes anew", lazy("muniment.cli.memory_read", "reindex"))
     command("doctor", "look for what is wrong with memory here", lazy("muniment.cli.doctor", "memory"))

@@ -1,91 +1,94 @@
-"""Carrying records to another machine: a bundle out, and a bundle in after a dry run."""
+"""Carrying records out and in: an export, and an import that shows what it would do before it does it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from muniment.cli.shell import FAILED, OK, Shell, UsageError, dumps
-from muniment.memory.origin import Origin
-from muniment.memory.records.transfer import ImportItem, export_bundle, plan_import
+from muniment.cli.shell import FAILED, OK, Shell
+from muniment.memory.origin import Origin, utc_now
+from muniment.memory.records.export import export_directory, export_objects
+from muniment.memory.records.sources import MAX_TEXT_BYTES, Source, read_source, read_text
+from muniment.memory.records.transfer import ImportItem, plan_import
 from muniment.safety.errors import MunimentError
-from muniment.safety.files import FileRefused, read_regular, write_atomic
 
-MAX_BUNDLE_BYTES = 268_435_456
+_WORTH_SAYING = frozenset(("secret", "orders", "hidden-characters", "mixed-scripts"))
 
 
 def export(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Write every readable copy as one JSON object, to stdout or to a private file."""
-    bundle = export_bundle(shell.surfaces.records, scope=arguments.scope)
-    text = dumps(bundle) + "\n"
-    if arguments.output is None:
-        sys.stdout.write(text)
+    """Write every readable copy: as lines of JSON to stdout, or as files into a new directory."""
+    records = shell.surfaces.records
+    if arguments.target == "-":
+        for each in export_objects(records, scope=arguments.scope):
+            shell.json(each)
         return OK
-    target = Path(arguments.output)
-    if target.exists() or target.is_symlink():
-        raise MunimentError(f"{target} exists already; name another file.")
-    write_atomic(target, text.encode("utf-8"))
-    shell.note(f"wrote {len(bundle['records'])} records to {target}.")
+    done = export_directory(records, Path(arguments.target), scope=arguments.scope)
+    if arguments.json:
+        shell.json(
+            {
+                "directory": str(done.directory.absolute()),
+                "records": done.records,
+                "scopes": [each.as_dict() for each in done.scopes],
+                "left": [{"path": str(each.path), "reason": each.reason} for each in done.left],
+            }
+        )
+    else:
+        shell.out(f"Wrote {done.records} records of {len(done.scopes)} scopes to {done.directory}.")
+    for left in done.left:
+        shell.note(f"not exported: {left.path}: {left.reason}")
     return OK
 
 
 def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Show what a bundle would change, then write it if that is wanted; without a terminal only show."""
+    """Show what an import would change, then write it if that is wanted; without a terminal only show."""
     records = shell.surfaces.records
-    items = plan_import(
-        records, _text(arguments, shell), scope=arguments.scope, overwrite=arguments.overwrite
-    )
+    source = _source(arguments, shell)
+    items = plan_import(records, source, scope=arguments.scope, replace_others=arguments.replace)
     writing = [item for item in items if item.plan is not None]
     ask = not arguments.yes
     if ask and not shell.has_terminal:
-        _report(arguments, shell, items, dry_run=True)
-        if writing and not arguments.json:
+        _report(arguments, shell, items, source, dry_run=True)
+        if not arguments.json:
             shell.note(f"dry run: {len(writing)} records would be written; --yes writes them.")
         return OK
     if ask and writing:
-        for item in items:
-            sys.stderr.write(_line(item) + "\n")
+        for line in _lines(items, source):
+            sys.stderr.write(line + "\n")
         shell.confirm(f"Write {len(writing)} of {len(items)} records?")
-    origin = Origin(actor="import", surface="import", decided_by="user")
+    origin = Origin(actor="import", surface="import", decided_by="user", reason=arguments.source)
     done: list[ImportItem] = []
     for item in items:
-        if item.plan is None:
-            done.append(item)
-            continue
-        try:
-            records.commit(item.plan, origin)
-        except MunimentError as error:
-            done.append(replace(item, verdict="refused", reason=error.sentence))
-        else:
-            done.append(item)
-    _report(arguments, shell, done, dry_run=False)
+        if item.plan is not None:
+            try:
+                records.commit(item.plan, origin)
+            except MunimentError as error:
+                item = replace(item, verdict="refused", reason=error.sentence)
+        done.append(item)
+    _report(arguments, shell, done, source, dry_run=False)
     return FAILED if any(item.verdict == "refused" for item in done) else OK
 
 
-def _text(arguments: argparse.Namespace, shell: Shell) -> str:
-    if arguments.file == "-":
-        return shell.text_or_stdin("-", "The bundle") or ""
-    try:
-        return read_regular(Path(arguments.file), max_bytes=MAX_BUNDLE_BYTES, single_link=False).decode(
-            "utf-8"
-        )
-    except FileNotFoundError:
-        raise MunimentError(f"There is no file {arguments.file}.") from None
-    except FileRefused as refused:
-        raise MunimentError(f"{arguments.file} is not read: {refused.reason}.") from refused
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{arguments.file} is not UTF-8 text (byte {error.start + 1}).") from None
+def _source(arguments: argparse.Namespace, shell: Shell) -> Source:
+    if arguments.source != "-":
+        return read_source(Path(arguments.source))
+    data = shell.read_stdin("What to import", max_bytes=MAX_TEXT_BYTES)
+    return read_text(data, utc_now())
 
 
-def _report(arguments: argparse.Namespace, shell: Shell, items: list[ImportItem], *, dry_run: bool) -> None:
+def _report(
+    arguments: argparse.Namespace, shell: Shell, items: list[ImportItem], source: Source, *, dry_run: bool
+) -> None:
     if arguments.json:
-        shell.json({"dry_run": dry_run, "records": [_row(item) for item in items]})
+        written = 0 if dry_run else sum(item.verdict in ("create", "replace") for item in items)
+        rows = [_row(item) for item in items]
+        shell.json({"dry_run": dry_run, "written": written, "records": rows, "notes": source.notes})
         return
-    for item in items:
-        shell.out(_line(item))
+    for line in _lines(items, source):
+        shell.out(line)
 
 
 def _row(item: ImportItem) -> dict[str, Any]:
@@ -94,13 +97,43 @@ def _row(item: ImportItem) -> dict[str, Any]:
         "id": item.id,
         "verdict": item.verdict,
         "reason": item.reason or None,
+        "name": item.name,
         "scope": None if scope is None else scope.kind,
         "directory": None if scope is None else str(scope.directory),
+        "changes": [
+            {"field": each.field, "before": each.before, "after": each.after} for each in item.changes
+        ],
+        "warnings": _warnings(item),
     }
 
 
-def _line(item: ImportItem) -> str:
+def _lines(items: list[ImportItem], source: Source) -> Iterator[str]:
+    """Yield what would be done, or was, in exact form: what hides or controls stands as an escape."""
+    from muniment.cli.asking import difference_lines
     from muniment.safety.visible import exact_line
 
-    where = item.reason if item.plan is None or item.reason else f"in {item.plan.scope.directory}"
-    return f"{item.verdict:<8} {exact_line(item.id).text[1:-1]}  {exact_line(where).text[1:-1]}"
+    for item in items:
+        where = item.reason if item.plan is None or item.reason else f"in {item.plan.scope.directory}"
+        came = "" if item.name == item.id else f"  ({_bare(item.name)})"
+        yield f"{item.verdict:<8} {_bare(item.id)}{came}  {_bare(where)}"
+        if item.verdict == "create":
+            yield f"         title: {exact_line(item.title).text}"
+        for change in item.changes:
+            yield f"         {change.field}, - what is there, + what comes:"
+            yield from (f"       {line}" for line in difference_lines(change.before, change.after))
+        for warning in _warnings(item):
+            yield f"       ! {_bare(warning)}"
+    for note in source.notes:
+        yield f"note     {_bare(note)}"
+
+
+def _warnings(item: ImportItem) -> list[str]:
+    if item.plan is None:
+        return []
+    return [each.text for each in item.plan.warnings if each.kind in _WORTH_SAYING]
+
+
+def _bare(text: str) -> str:
+    from muniment.safety.visible import exact_line
+
+    return exact_line(text).text[1:-1]

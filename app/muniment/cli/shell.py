@@ -152,15 +152,22 @@ class Shell:
         """Return an option's text; `-` reads standard input, which must be UTF-8."""
         if value != "-":
             return value
-        if sys.stdin.isatty():
-            self.note(f"{name} is read from the terminal; end it with Ctrl+D on a line of its own.")
-        data = sys.stdin.buffer.read()
+        data = self.read_stdin(name)
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(
                 f"{name} from standard input is not UTF-8 text (byte {error.start + 1})."
             ) from None
+
+    def read_stdin(self, name: str, *, max_bytes: int = 67_108_864) -> bytes:
+        """Return what stands in standard input; raise `UsageError` where that is more than `max_bytes`."""
+        if sys.stdin.isatty():
+            self.note(f"{name} is read from the terminal; end it with Ctrl+D on a line of its own.")
+        data = sys.stdin.buffer.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise UsageError(f"{name} from standard input is larger than {max_bytes} bytes.")
+        return data
 
 
 def dumps(value: Any) -> str:

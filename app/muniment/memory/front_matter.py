@@ -25,21 +25,31 @@ class FrontMatterFault(MunimentError):  # noqa: N818 - a fault of the file
 
 def read_front_matter(data: bytes) -> tuple[dict[str, str], str]:
     """Return the fields and the body of a file; lines in faults count from the start of the file."""
+    header, body = split_front_matter(data)
+    if header is None:
+        raise FrontMatterFault("does not begin with front matter (a line of three hyphens)")
+    return _fields(header), body
+
+
+def split_front_matter(data: bytes) -> tuple[bytes | None, str]:
+    """Return the lines between the two rules, None where a file begins without one, and the body."""
     if b"\x00" in data:
         raise FrontMatterFault("holds a NUL character")
     rest = data.removeprefix(_BYTE_ORDER_MARK)
+    header: bytes | None = None
     opening = _RULE.match(rest)
-    if opening is None:
-        raise FrontMatterFault("does not begin with front matter (a line of three hyphens)")
-    at = opening.end()
-    closing = next((match for match in _RULE.finditer(rest, at) if _begins_line(rest, match.start())), None)
-    if closing is None:
-        raise FrontMatterFault("has front matter that is never closed by a line of three hyphens")
+    if opening is not None:
+        at = opening.end()
+        closing = next(
+            (match for match in _RULE.finditer(rest, at) if _begins_line(rest, match.start())), None
+        )
+        if closing is None:
+            raise FrontMatterFault("has front matter that is never closed by a line of three hyphens")
+        header, rest = rest[at : closing.start()], rest[closing.end() :]
     try:
-        body = rest[closing.end() :].decode("utf-8")
+        return header, rest.decode("utf-8")
     except UnicodeDecodeError:
         raise FrontMatterFault("is not UTF-8") from None
-    return _fields(rest[at : closing.start()]), body
 
 
 def _begins_line(data: bytes, at: int) -> bool:

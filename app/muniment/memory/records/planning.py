@@ -84,12 +84,10 @@ def store_target(chain: ScopeChain, word: str | None) -> tuple[Scope, bool]:
                 (each.reason for each in chain.excluded if each.directory == chain.data), "is not usable"
             )
             raise StoreRefused(f"Nothing can be stored globally: {chain.data} {reason}.")
-        _check_writable(scope)
-        return scope, not scope.memory_dir.is_dir()
+        return check_writable(scope), not scope.memory_dir.is_dir()
     deepest = chain.deepest_project
     if deepest is not None:
-        _check_writable(deepest)
-        return deepest, False
+        return check_writable(deepest), False
     directory = chain.cwd / PROJECT_DIR_NAME
     excluded = chain.exclusion(directory)
     if excluded is not None:
@@ -105,10 +103,12 @@ def store_target(chain: ScopeChain, word: str | None) -> tuple[Scope, bool]:
     return Scope("project", directory), True
 
 
-def _check_writable(scope: Scope) -> None:
+def check_writable(scope: Scope) -> Scope:
+    """Return the scope; raise `StoreRefused` where nothing can be written in its directory."""
     target = scope.memory_dir if scope.memory_dir.is_dir() else scope.directory
     if target.is_dir() and not os.access(target, os.W_OK | os.X_OK):
         raise StoreRefused(f"Nothing can be stored in {target}: the directory is not writable for you.")
+    return scope
 
 
 def merge(request: StoreRequest, record_id: str, before: Record | None, source: str, now: datetime) -> Record:

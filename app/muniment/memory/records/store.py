@@ -207,15 +207,22 @@ class RecordStore:
             found.scope, found.path, found.record, after, found.data, False, warnings, now
         )
 
-    def plan_record(self, record: Record, *, scope: ScopeWord) -> StorePlan:
-        """Plan to write a whole record as it is, times and source and extra fields included."""
+    def plan_record(self, record: Record, *, scope: ScopeWord, directory: Path | None = None) -> StorePlan:
+        """Plan to write a whole record as it is, times and source and extra fields included.
+
+        It goes to the project scope at `directory` where that is in the chain, else where a store goes.
+        """
         planning.check_store(
             StoreRequest(record.title, record.content, record.id, record.category, record.tags, scope)
         )
         if not RECORD_FIELDS.isdisjoint(record.extras):
             raise InvalidRecord("An extra field has the name of a field of its own.")
         chain = self.chain()
-        target, new = planning.store_target(chain, scope)
+        there = None if directory is None else chain.scope_at(directory)
+        if there is not None and there.kind == scope == "project":
+            target, new = planning.check_writable(there), False
+        else:
+            target, new = planning.store_target(chain, scope)
         before, data_before = self._current(target, record.id)
         warnings = planning.place_warnings(chain, target, new)
         path = record_path(target, record.id)
