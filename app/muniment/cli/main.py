@@ -24,6 +24,7 @@ COMMANDS = {
     "context": ("muniment.cli.context", "show what the next request would carry"),
     "tool": ("muniment.cli.tool", "call one tool as the model would"),
     "session": ("muniment.cli.session", "list, show, export and delete sessions"),
+    "eval": ("muniment.cli.eval", "play cases through the engine and say which hold"),
     "config": ("muniment.cli.config", "show the settings and where they come from"),
     "doctor": ("muniment.cli.doctor", "look for what is wrong here"),
     "isolation": ("muniment.cli.doctor", "say what confines the tools here"),

@@ -78,6 +78,10 @@ class ScriptedModel:
         """How many steps have not been asked for."""
         return max(0, len(self._steps) - len(self.requests))
 
+    def extend(self, steps: Sequence[Step]) -> None:
+        """Add steps at the end, such as those that need to know the session they are for."""
+        self._steps.extend(steps)
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         number = len(self.requests)
         self.requests.append(request)
