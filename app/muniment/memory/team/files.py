@@ -90,7 +90,7 @@ class TeamFiles:
         """
         action = "create" if before is None else "replace"
         with self._ready(path, "written"):
-            self._prepare(path.parent)
+            self.prepare(path.parent)
         with self._journalled(path, origin, surface, item, action, before, data) as entry:
             with self._ready(path, "written"), self.opened(path.parent) as fd:
                 write_atomic(path, data, dir_fd=fd)
@@ -116,7 +116,7 @@ class TeamFiles:
         Nothing is overwritten: raise `TeamRefused` where something stands at the target.
         """
         with self._ready(path, "moved"):
-            self._prepare(target.parent)
+            self.prepare(target.parent)
         with self._journalled(path, origin, surface, item, "delete", before, None) as entry:
             with (
                 self._ready(path, "moved"),
@@ -159,7 +159,7 @@ class TeamFiles:
         finally:
             os.close(fd)
 
-    def _prepare(self, directory: Path) -> None:
+    def prepare(self, directory: Path) -> None:
         from muniment.memory.records.project import ensure_project
 
         root = self._team.directory

@@ -121,7 +121,7 @@ class Pinned:
         """Plan to remove the first entry of this title, whatever its letter case; raise `NotFound`."""
         data, text = self._whole()
         wanted = " ".join(title.split()).casefold()
-        lines = (text or "").splitlines(keepends=True)
+        lines = _lines(text or "")
         for start, end, entry in _spans(lines):
             if entry.title.casefold() == wanted:
                 after = "".join((*lines[:start], *lines[end:])).rstrip()
@@ -188,14 +188,14 @@ def cut(text: str, limit: int = MAX_UNITS) -> str:
 
 def parse(text: str) -> list[PinnedEntry]:
     """Return the entries of a pinned text; a heading without an empty line after it is none."""
-    return [entry for _, _, entry in _spans(text.splitlines(keepends=True))]
+    return [entry for _, _, entry in _spans(_lines(text))]
 
 
 def _spans(lines: list[str]) -> list[tuple[int, int, PinnedEntry]]:
     """Return each entry with the lines it takes, up to the next heading of its kind."""
     found: list[tuple[int, int, PinnedEntry]] = []
     heads = [at for at, line in enumerate(lines) if _HEADING.match(line.rstrip("\r\n"))]
-    for at, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for at, end in zip(heads, (*heads[1:], len(lines))[: len(heads)], strict=True):
         if at + 1 >= len(lines) or lines[at + 1].strip():
             continue
         match = _HEADING.match(lines[at].rstrip("\r\n"))
@@ -213,6 +213,10 @@ def _spans(lines: list[str]) -> list[tuple[int, int, PinnedEntry]]:
             body.append(line)
         found.append((at, end, PinnedEntry(title, "".join(body).strip(), level, date)))
     return found
+
+
+def _lines(text: str) -> list[str]:
+    return [f"{line}\n" for line in text.split("\n")]
 
 
 def _written(entry: PinnedEntry) -> str:
