@@ -1,0 +1,412 @@
+"""The ledger: structured memory with trust, scope and a life of its own, kept in one SQLite file.
+
+    ledger.upsert(rows, origin)             write; the same twice is once, newer content supersedes older
+    ledger.get(id), ledger.search(text)     read; what has expired is told when it is read
+    ledger.pin(id, origin)                  trust it as your own; makes it active again
+    ledger.retract(id, origin)              take it out of recall; `restore` brings it back
+
+Every change is in the journal, with the row before, before it is in the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muniment.memory.ledger.database import Database, word_columns
+from muniment.memory.ledger.faults import LedgerFault
+from muniment.memory.ledger.row import (
+    NewRow,
+    Places,
+    Row,
+    as_json,
+    checked,
+    hash_of,
+    id_of,
+    is_row_id,
+    says_the_same,
+    status_at,
+    trusts_at_least,
+)
+from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
+from muniment.memory.origin import Origin, utc_now
+from muniment.memory.records.times import format_time, whole_seconds
+from muniment.safety.errors import MunimentError, NotFound
+from muniment.safety.files import digest
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from muniment.memory.journal import Journal
+    from muniment.memory.ledger.repair import Health, Rebuilt
+    from muniment.memory.ledger.searching import Pool, SearchResult
+    from muniment.memory.recall.query import Query
+
+__all__ = ["Ledger", "LedgerFault", "NewRow", "Places", "Row"]
+
+SURFACE = "ledger"
+"""The journal's word for writes to the ledger."""
+JOURNALLED_SINGLY = 64
+"""A larger batch of new rows is one entry of the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What became of one row: its state before and after, equal where there was nothing to do."""
+
+    before: Row
+    after: Row
+
+
+class Ledger:
+    """The rows of all projects and agents of one user; every reader says for which places it asks."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        journal: Journal,
+        clock: Callable[[], datetime] = utc_now,
+        database: Database | None = None,
+    ) -> None:
+        self.path = path
+        self.journal = journal
+        self.clock = clock
+        self._database = Database(path) if database is None else database
+
+    def close(self) -> None:
+        """Let the file go; the next use opens it again."""
+        self._database.close()
+
+    # Reading
+
+    def get(self, row_id: str) -> Row:
+        """Return one row of any status; raise `NotFound`."""
+        with self._database.reading() as connection:
+            found = None if connection is None else self._find(connection, row_id)
+        if found is None:
+            raise _not_found(row_id)
+        return found
+
+    def of_source(self, source_key: str) -> list[Row]:
+        """Return every row with one source key, oldest first."""
+        with self._database.reading() as connection:
+            return [] if connection is None else self._of_source(connection, source_key)
+
+    def all_rows(self) -> list[Row]:
+        """Return every row of every project, oldest first."""
+        with self._database.reading() as connection:
+            if connection is None:
+                return []
+            now = self.clock()
+            rows = connection.execute(f"SELECT {COLUMNS} FROM memory ORDER BY number")  # noqa: S608
+            return [read_row(row, now) for row in rows]
+
+    def counts(self, places: Places | None = None) -> dict[str, int]:
+        """Count the rows of each status, `expired` among them."""
+        counted = {"active": 0, "superseded": 0, "retracted": 0, "expired": 0}
+        condition, parameters = (places or Places(everywhere=True)).condition()
+        with self._database.reading() as connection:
+            if connection is None:
+                return counted
+            late = "CASE WHEN status = 'active' AND expires_at <= :now THEN 'expired' ELSE status END"
+            rows = connection.execute(
+                f"SELECT {late}, count(*) FROM memory WHERE {condition} GROUP BY 1",  # noqa: S608
+                parameters | {"now": format_time(self.clock())},
+            )
+            counted.update(dict(rows.fetchall()))
+        return counted
+
+    def search(
+        self,
+        text: str,
+        *,
+        scopes: Places | None = None,
+        kind: str | None = None,
+        limit: int | None = None,
+        all: bool = False,  # noqa: A002 - the word of the commands
+    ) -> SearchResult:
+        """Rank the rows that hold any word of a text, best first; only active ones unless `all`.
+
+        Without any text the newest rows come, without a score. `scopes` None asks for every project's rows,
+        `kind` narrows to one kind of scope.
+        """
+        from muniment.memory.ledger.searching import search
+
+        with self._database.reading() as connection:
+            return search(
+                connection,
+                text,
+                places=scopes or Places(everywhere=True),
+                kind=kind,
+                limit=limit,
+                everything=all,
+                now=self.clock(),
+                full_text=self._database.full_text,
+            )
+
+    def pool(self, query: Query, places: Places, *, limit: int) -> Pool:
+        """Return the best rows for a query that may be recalled in these places, with their counts."""
+        from muniment.memory.ledger.searching import pool
+
+        with self._database.reading() as connection:
+            full_text = self._database.full_text
+            return pool(connection, query, places, limit=limit, now=self.clock(), full_text=full_text)
+
+    # Writing
+
+    def upsert(self, rows: Sequence[NewRow], origin: Origin) -> list[Row]:
+        """Write rows and return them as they stand, in the order given.
+
+        A row with the same source key that says the same is left as it is, retracted or not: writing twice
+        is writing once. Other content with the key takes the place of the rows it is trusted as much as.
+        Raise `InvalidRow` before anything is written.
+        """
+        wanted = [checked(row) for row in rows]
+        if not wanted:
+            return []
+        now = whole_seconds(self.clock())
+        written: list[Row] = []
+        with self._noting(origin) as notes, self._database.writing() as connection:
+            for new in wanted:
+                written.append(self._put(connection, new, now, notes))
+            notes.announce()
+        return written
+
+    def pin(self, row_id: str, origin: Origin) -> Changed:
+        """Make a row your own: trust `human`, importance and confidence 1, active whatever it was."""
+
+        def pinned(row: Row, now: datetime) -> Row:
+            active = _active(row, now)
+            return replace(active, trust="human", importance=1.0, confidence=1.0)
+
+        return self._change(row_id, origin, pinned)
+
+    def retract(self, row_id: str, origin: Origin) -> Changed:
+        """Take a row out of recall; it stays readable and `restore` brings it back."""
+        return self._change(
+            row_id, origin, lambda row, now: replace(row, status="retracted", superseded_by=None)
+        )
+
+    def restore(self, row_id: str, origin: Origin) -> Changed:
+        """Make a retracted, superseded or expired row active again; judged as before."""
+        return self._change(row_id, origin, _active)
+
+    # Repairing
+
+    def health(self) -> Health:
+        """Check the whole file and its index; nothing is changed."""
+        from muniment.memory.ledger.repair import check
+
+        return check(self._database)
+
+    def rebuild(self, rows: Sequence[NewRow], origin: Origin) -> Rebuilt:
+        """Repair: a sound file gets a new index; a damaged one is set aside and what it still gives is saved.
+
+        `rows` are those that files hold; they are written as by `upsert`.
+        """
+        from muniment.memory.ledger.repair import rebuild
+
+        return rebuild(self, self._database, rows, origin)
+
+    def adopt(self, rows: Sequence[Row]) -> int:
+        """Put rows as they stand into a new ledger, skipping those it has; returns how many were put."""
+        added = 0
+        with self._database.writing() as connection:
+            known = {each for (each,) in connection.execute("SELECT id FROM memory")}
+            kept = {row.id for row in rows} | known
+            for row in rows:
+                if row.id in known:
+                    continue
+                if row.superseded_by is not None and row.superseded_by not in kept:
+                    row = replace(row, status="retracted", superseded_by=None)
+                self._insert(connection, row)
+                added += 1
+        return added
+
+    # Inside a transaction
+
+    def _put(self, connection: sqlite3.Connection, new: NewRow, now: datetime, notes: _Notes) -> Row:
+        known = [row for row in self._of_source(connection, new.source_key) if _same_place(row, new)]
+        for row in reversed(known):
+            if row.status != "superseded" and says_the_same(row, new):
+                return row
+        row = _made(new, known, now)
+        self._insert(connection, row)
+        notes.add(None, row)
+        for old in known:
+            if old.status in ("active", "expired") and trusts_at_least(new.trust, old.trust):
+                after = replace(old, status="superseded", superseded_by=row.id, updated_at=now)
+                notes.add(old, after)
+                self._update(connection, after)
+        return row
+
+    def _change(self, row_id: str, origin: Origin, make: Callable[[Row, datetime], Row]) -> Changed:
+        now = whole_seconds(self.clock())
+        if not self.path.exists():
+            raise _not_found(row_id)
+        with self._noting(origin) as notes, self._database.writing() as connection:
+            before = self._find(connection, row_id)
+            if before is None:
+                raise _not_found(row_id)
+            after = make(before, now)
+            if after == before:
+                return Changed(before, before)
+            after = replace(after, updated_at=max(now, before.updated_at))
+            notes.add(before, after)
+            notes.announce()
+            self._update(connection, after)
+        return Changed(before, after)
+
+    def _find(self, connection: sqlite3.Connection, row_id: str) -> Row | None:
+        if not is_row_id(row_id):
+            return None
+        found = connection.execute(
+            f"SELECT {COLUMNS} FROM memory WHERE id = ?",  # noqa: S608
+            (row_id,),
+        ).fetchone()
+        return None if found is None else read_row(found, self.clock())
+
+    def _of_source(self, connection: sqlite3.Connection, source_key: str) -> list[Row]:
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM memory WHERE source_key = ? ORDER BY number",  # noqa: S608
+            (source_key,),
+        ).fetchall()
+        now = self.clock()
+        return [read_row(row, now) for row in rows]
+
+    def _insert(self, connection: sqlite3.Connection, row: Row) -> None:
+        words = word_columns(row.title, as_json(row.tags), as_json(row.paths), row.body)
+        values = (*row_values(row), *words)
+        marks = ", ".join("?" * len(values))
+        connection.execute(
+            f"INSERT INTO memory({COLUMNS}, title_words, labels_words, body_words, code_words)"  # noqa: S608
+            f" VALUES ({marks})",
+            values,
+        )
+
+    def _update(self, connection: sqlite3.Connection, row: Row) -> None:
+        """Write how a row is judged; its text never changes."""
+        connection.execute(
+            "UPDATE memory SET trust = ?, status = ?, importance = ?, confidence = ?, superseded_by = ?,"
+            " expires_at = ?, updated_at = ? WHERE id = ?",
+            (
+                row.trust,
+                "active" if row.status == "expired" else row.status,
+                row.importance,
+                row.confidence,
+                row.superseded_by,
+                None if row.expires_at is None else format_time(row.expires_at),
+                format_time(row.updated_at),
+                row.id,
+            ),
+        )
+
+    @contextmanager
+    def _noting(self, origin: Origin) -> Iterator[_Notes]:
+        """Collect what changes; the journal learns of it before the file does and once more after."""
+        notes = _Notes(self.journal, self.path, origin)
+        try:
+            yield notes
+        except BaseException:
+            notes.end(done=False)
+            raise
+        notes.end(done=True)
+
+
+class _Notes:
+    """The changes of one transaction on their way into the journal."""
+
+    def __init__(self, journal: Journal, path: Path, origin: Origin) -> None:
+        self._journal = journal
+        self._path = path
+        self._origin = origin
+        self._changes: list[tuple[Row | None, Row]] = []
+        self._entries: list[str] = []
+
+    def add(self, before: Row | None, after: Row) -> None:
+        self._changes.append((before, after))
+
+    def announce(self) -> None:
+        """Write the entries; raise `JournalFault` where they cannot be kept, and then nothing is changed."""
+        created = [after for before, after in self._changes if before is None]
+        if len(created) > JOURNALLED_SINGLY:
+            self._begin(f"{created[0].id} and {len(created) - 1} more", created[0].scope_kind, None, created)
+        for before, after in self._changes:
+            if before is not None or len(created) <= JOURNALLED_SINGLY:
+                self._begin(after.id, after.scope_kind, before, [after])
+
+    def _begin(self, item: str, scope: str, before: Row | None, after: Sequence[Row]) -> None:
+        data = None if before is None else row_bytes(before)
+        self._entries.append(
+            self._journal.begin(
+                origin=self._origin,
+                surface=SURFACE,
+                action="create" if before is None else "replace",
+                scope=scope,
+                directory=self._path.parent,
+                item=item,
+                path=self._path,
+                before=data,
+                digest_before=None if data is None else digest(data),
+                digest_after=digest(b"\n".join(map(row_bytes, after))),
+            ).id
+        )
+
+    def end(self, *, done: bool) -> None:
+        for entry in self._entries:
+            # The effect is what counts; a journal that cannot note it (disk full) is no reason to fail.
+            with suppress(OSError, MunimentError):
+                (self._journal.settle if done else self._journal.fail)(entry)
+
+
+def row_bytes(row: Row) -> bytes:
+    """Return a row as the journal keeps it."""
+    return json.dumps(row.as_dict(), ensure_ascii=False, sort_keys=True).encode()
+
+
+def _made(new: NewRow, known: Sequence[Row], now: datetime) -> Row:
+    taken = {row.id for row in known}
+    turn = 0
+    while (row_id := id_of(new, turn)) in taken:
+        turn += 1
+    return Row(
+        row_id,
+        new.type,
+        new.scope_kind,
+        new.scope_key,
+        new.project,
+        new.title,
+        new.body,
+        new.trust,
+        "active",
+        new.source,
+        new.source_key,
+        new.paths,
+        new.tags,
+        new.importance,
+        new.confidence,
+        hash_of(new.body),
+        None,
+        None if new.expires_at is None else whole_seconds(new.expires_at),
+        now,
+        now,
+    )
+
+
+def _same_place(row: Row, new: NewRow) -> bool:
+    return (row.scope_kind, row.scope_key, row.project) == (new.scope_kind, new.scope_key, new.project)
+
+
+def _active(row: Row, now: datetime) -> Row:
+    late = status_at("active", row.expires_at, now) == "expired"
+    return replace(row, status="active", superseded_by=None, expires_at=None if late else row.expires_at)
+
+
+def _not_found(row_id: str) -> NotFound:
+    return NotFound(f"There is no ledger row {ascii(row_id[:70])[1:-1]}; muniment ledger search lists them.")

@@ -1,0 +1,182 @@
+"""Checking the ledger's file, and making a sound one of what a damaged one and the files still hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from muniment.memory.ledger.database import Database, make_words
+from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
+from muniment.memory.ledger.row import NewRow, Row
+from muniment.memory.ledger.tables import COLUMNS, read_row
+from muniment.memory.origin import Origin
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from muniment.memory.ledger.ledger import Ledger
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a check found, in one sentence and as a word; `rows` counts what is there."""
+
+    sentence: str
+    rows: int = 0
+    problem: Literal["", "damaged", "stale index", "unusable"] = ""
+    """`damaged`: rows may be lost. `stale index`: only the search is. `unusable`: not for us to repair."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a repair did: where the damaged file lies now, None where it was sound, and the rows counted."""
+
+    set_aside: Path | None
+    saved: int
+    written: int
+    rows: int
+    reindexed: bool = False
+
+    @property
+    def sentence(self) -> str:
+        if self.set_aside is None:
+            index = "its index was made anew" if self.reindexed else "it was sound"
+            return (
+                f"The ledger holds {self.rows} rows, {self.written} of them written from the files; {index}."
+            )
+        return (
+            f"The damaged ledger was set aside as {self.set_aside}; {self.saved} rows were saved from it and "
+            f"{self.written} written from the files, the new one holds {self.rows}."
+        )
+
+
+def check(database: Database) -> Health:
+    """Look at every page and at the index; see `Ledger.health`."""
+    path = database.path
+    try:
+        with database.reading() as connection:
+            if connection is None:
+                return Health(f"There is no ledger yet; {path} is made with the first row.")
+            said = [text for (text,) in connection.execute("PRAGMA quick_check(3)")]
+            if said != ["ok"]:
+                raise LedgerDamaged(path, said[0].replace("\n", " "))
+            lost = connection.execute("PRAGMA foreign_key_check").fetchone()
+            rows = int(connection.execute("SELECT count(*) FROM memory").fetchone()[0])
+            stale = lost is None and database.full_text and not _index_is_whole(connection, rows)
+    except LedgerDamaged as damaged:
+        return Health(damaged.sentence, problem="damaged")
+    except LedgerFault as fault:
+        return Health(fault.sentence, problem="unusable")
+    if stale:
+        return Health(
+            f"The index of the ledger {path} does not fit its {rows} rows; "
+            "muniment doctor --fix makes it anew.",
+            rows,
+            "stale index",
+        )
+    if not database.full_text:
+        return Health(f"{rows} rows; this SQLite has no full-text search, so every row is read.", rows)
+    return Health(f"{rows} rows in {path}.", rows)
+
+
+def rebuild(ledger: Ledger, database: Database, rows: Sequence[NewRow], origin: Origin) -> Rebuilt:
+    """Repair; see `Ledger.rebuild`."""
+    health = check(database)
+    aside: Path | None = None
+    saved = 0
+    if health.problem == "damaged":
+        database.close()
+        kept = salvage(database.path, ledger.clock())
+        aside = set_aside(database.path, ledger.clock())
+        saved = ledger.adopt(kept)
+    elif health.problem == "stale index":
+        with database.writing() as connection:
+            make_words(connection)
+    before = sum(ledger.counts().values())
+    ledger.upsert(rows, origin)
+    total = sum(ledger.counts().values())
+    return Rebuilt(aside, saved, total - before, total, health.problem == "stale index")
+
+
+def set_aside(path: Path, now: datetime) -> Path:
+    """Rename a damaged file and its companions, so that nothing of them is lost, and return the new name."""
+    stem = f"{path.name}.damaged-{now:%Y%m%d-%H%M%S}"
+    target = path.with_name(stem)
+    number = 1
+    while os.path.lexists(target):
+        number += 1
+        target = path.with_name(f"{stem}-{number}")
+    for end in ("", *COMPANIONS):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).rename(target.with_name(target.name + end))
+    return target
+
+
+def salvage(path: Path, now: datetime) -> list[Row]:
+    """Read what a damaged file still gives: row by row, past every place that cannot be read."""
+    import sqlite3
+
+    kept: dict[str, Row] = {}
+    try:
+        with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
+            for start, end in _ranges(connection):
+                _read_range(connection, start, end, now, kept)
+    except sqlite3.Error:
+        # Not even the list of tables is readable; then the files are all there is.
+        return list(kept.values())
+    return list(kept.values())
+
+
+def _ranges(connection: sqlite3.Connection) -> list[tuple[int, int]]:
+    import sqlite3
+
+    try:
+        last = connection.execute("SELECT max(number) FROM memory").fetchone()[0] or 0
+    except sqlite3.DatabaseError:
+        last = 100_000
+    return [(start, start + 255) for start in range(1, int(last) + 1, 256)]
+
+
+def _read_range(
+    connection: sqlite3.Connection, start: int, end: int, now: datetime, kept: dict[str, Row]
+) -> None:
+    """Read rows of a range; where that fails, each half by itself, down to the single row that is lost."""
+    import sqlite3
+
+    try:
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM memory WHERE number BETWEEN ? AND ?",  # noqa: S608
+            (start, end),
+        ).fetchall()
+        for row in rows:
+            with suppress(ValueError, TypeError):
+                read = read_row(row, now)
+                kept[read.id] = read
+    except sqlite3.DatabaseError:
+        if start < end:
+            middle = (start + end) // 2
+            _read_range(connection, start, middle, now, kept)
+            _read_range(connection, middle + 1, end, now, kept)
+
+
+def _index_is_whole(connection: sqlite3.Connection, rows: int) -> bool:
+    import sqlite3
+
+    try:
+        indexed = connection.execute("SELECT count(*) FROM memory_text_docsize").fetchone()[0]
+        # A check that finds nothing wrong changes nothing, though it is written as an insertion.
+        connection.execute("INSERT INTO memory_text(memory_text) VALUES ('integrity-check')")
+    except sqlite3.DatabaseError:
+        return False
+    return bool(indexed == rows)
