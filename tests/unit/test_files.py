@@ -14,15 +14,10 @@ import pytest
 from muniment.safety import files
 from muniment.safety.files import (
     FileRefused,
-    FileState,
     LockBusy,
     append_durable,
-    digest,
-    digest_file,
     ensure_private_dir,
-    is_unchanged,
     locked,
-    observe,
     open_directory,
     read_regular,
     remove_file,
@@ -113,7 +108,6 @@ def test_a_missing_file_is_missing_and_not_refused(tmp_path: Path) -> None:
         read_regular(tmp_path / "none", max_bytes=1)
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "no" / "none", max_bytes=1)
-    assert digest_file(tmp_path / "none") is None
 
 
 def test_links_pipes_sockets_and_directories_are_refused_without_blocking(tmp_path: Path) -> None:
@@ -292,24 +286,6 @@ def test_names_at_the_file_systems_limit_can_be_written(tmp_path: Path) -> None:
     for name in ("n" * 255, "ü" * 127):
         write_atomic(tmp_path / name, b"x")
         assert (tmp_path / name).read_bytes() == b"x"
-
-
-def test_state_is_bound_to_the_bytes_and_to_absence(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    nothing = observe(path)
-    assert nothing == FileState(None) == FileState.of(None)
-    assert is_unchanged(path, nothing)
-    path.write_bytes(b"one")
-    assert not is_unchanged(path, nothing)
-    seen = observe(path)
-    assert seen == FileState(digest(b"one"))
-    path.write_bytes(b"two")
-    assert not is_unchanged(path, seen)
-    path.write_bytes(b"one")
-    assert is_unchanged(path, seen)
-    path.rename(tmp_path / "y")
-    path.symlink_to(tmp_path / "y")
-    assert not is_unchanged(path, seen)
 
 
 def test_removing_says_whether_something_was_there(tmp_path: Path) -> None:

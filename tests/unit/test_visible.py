@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from muniment.safety.visible import (
     clean_surrogates,
-    count_hidden,
     exact_block,
     exact_line,
     is_hidden,
@@ -152,7 +151,7 @@ def test_whole_emoji_stay_whole_in_every_form(emoji: str) -> None:
     assert exact_line(text).text == f'"{text}"'
     assert exact_block(text) == exact_block(text)
     assert exact_block(text).text == text
-    assert count_hidden(text) == 0
+    assert exact_line(text).hidden == 0
 
 
 @pytest.mark.parametrize(
@@ -169,7 +168,7 @@ def test_whole_emoji_stay_whole_in_every_form(emoji: str) -> None:
     ],
 )
 def test_strays_of_emoji_are_hidden_characters(text: str) -> None:
-    assert count_hidden(text) >= 1
+    assert exact_line(text).hidden >= 1
     assert "\\" in reading(text)
     assert "\\" in exact_block(text).text
 

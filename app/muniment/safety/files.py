@@ -15,7 +15,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from muniment.paths import PROJECT_DIR_NAME
@@ -23,7 +22,6 @@ from muniment.safety.errors import MunimentError
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
-MAX_DIGEST_BYTES = 67_108_864
 
 _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -47,41 +45,9 @@ class LockBusy(MunimentError):  # noqa: N818 - as above
     """Another process holds the lock and did not let go in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """What a file held when it was looked at: the digest of its bytes, or None where there was no file."""
-
-    digest: str | None
-
-    @classmethod
-    def of(cls, data: bytes | None) -> FileState:
-        return cls(None if data is None else digest(data))
-
-
 def digest(data: bytes) -> str:
     """Return the SHA-256 of some bytes in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
-
-
-def digest_file(path: Path) -> str | None:
-    """Return the digest of a file, None where nothing is there; raise `FileRefused` for anything else."""
-    try:
-        return digest(read_regular(path, max_bytes=MAX_DIGEST_BYTES))
-    except FileNotFoundError:
-        return None
-
-
-def observe(path: Path) -> FileState:
-    """Return the state that an approval is bound to; raise `FileRefused` where the file cannot be read."""
-    return FileState(digest_file(path))
-
-
-def is_unchanged(path: Path, state: FileState) -> bool:
-    """Tell whether a file still is as it was seen; a file that became a link or special has changed."""
-    try:
-        return digest_file(path) == state.digest
-    except FileRefused:
-        return False
 
 
 @contextmanager

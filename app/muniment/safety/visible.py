@@ -104,11 +104,6 @@ def exact_block(text: str) -> Visible:
     return _exact(text, _BLOCK_TOKEN)
 
 
-def count_hidden(text: str) -> int:
-    """Return how many characters cannot be seen as themselves; tabs, line breaks and whole emoji can."""
-    return exact_line(text).hidden
-
-
 def is_hidden(character: str) -> bool:
     """Tell whether one character hides or steers when it stands alone; odd spaces and line breaks do not."""
     return _HIDDEN_ONE.match(character) is not None

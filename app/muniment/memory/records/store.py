@@ -70,6 +70,7 @@ class RecordStore:
         self.journal = journal
         self.clock = clock
         self._seen: dict[Scope, dict[str, Seen]] = {}
+        self._swept: set[Path] = set()
         self._tidying: threading.Thread | None = None
 
     # Reading
@@ -284,7 +285,7 @@ class RecordStore:
         """
         from muniment.memory.records.writing import commit_plan
 
-        entry = commit_plan(self.journal, plan, origin, self.chain)
+        entry = commit_plan(self.journal, plan, origin, self.chain, self._swept)
         if isinstance(plan, StorePlan):
             return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
         copies, _ = self._copies(self.chain(), plan.before.id)

@@ -20,27 +20,38 @@ SURFACE = "record"
 
 
 def commit_plan(
-    journal: Journal, plan: StorePlan | DeletePlan, origin: Origin, chain: Callable[[], ScopeChain]
+    journal: Journal,
+    plan: StorePlan | DeletePlan,
+    origin: Origin,
+    chain: Callable[[], ScopeChain],
+    swept: set[Path],
 ) -> str:
     """Carry out a plan and return the id of its journal entry.
 
+    What killed writers left is cleared away from a directory once, which `swept` keeps.
     Raise `ChangedAfterApproval` where the file is not what was seen, `StoreRefused` where the disk refuses.
     """
     with journal.guard(plan.scope.directory):
         before = _unchanged(plan, chain())
         if isinstance(plan, StorePlan):
+            _make_ready(plan, swept)
             return _write(journal, plan, before, origin)
         return _remove(journal, plan, before, origin)
 
 
-def _write(journal: Journal, plan: StorePlan, before: bytes | None, origin: Origin) -> str:
+def _make_ready(plan: StorePlan, swept: set[Path]) -> None:
     try:
         if plan.scope.kind == "project":
             ensure_project(plan.scope.directory)
         ensure_private_dir(plan.scope.memory_dir)
-        remove_stale_temps(plan.scope.memory_dir)
+        if plan.scope.memory_dir not in swept:
+            remove_stale_temps(plan.scope.memory_dir)
+            swept.add(plan.scope.memory_dir)
     except OSError as error:
         raise _not_done("written", plan.path, error) from error
+
+
+def _write(journal: Journal, plan: StorePlan, before: bytes | None, origin: Origin) -> str:
     action = "create" if plan.before is None else "replace"
     entry = _announce(journal, plan, action, before, digest(plan.data), origin)
     try:
