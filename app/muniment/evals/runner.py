@@ -179,7 +179,10 @@ class _Stage:
             if at == 0 or turn.session != "same":
                 await self._open(turn, seen, settings, first=at == 0)
             await self._turn(turn, at + 1, seen)
-        self.faults.extend(self._answers.faults)
+            # What was answered otherwise than the script says is the reason for what follows from it.
+            self.faults[:0] = self._answers.faults
+            if self.faults:
+                return
         left = self._answers.leftover()
         if left is not None:
             self.faults.append(left)
@@ -237,6 +240,8 @@ class _Stage:
             self.faults.append(f"turn {number} did not end within {seconds:g} seconds")
             return
         self.faults.extend(self._script.faults)
+        if self._script.faults:
+            return
         wanted = {each.grader for each in self._case.expect}
         if ended.status != "completed" and "turn_status" not in wanted:
             why = f": {seen.errors[-1]}" if seen.errors else ""
