@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from muniment.safety.fence import fence
 
 if TYPE_CHECKING:
+    from muniment.memory.recall.pack import RecalledRow
     from muniment.memory.surfaces import Surfaces
     from muniment.session.recipe import Recipe
 
@@ -36,12 +37,32 @@ class Block:
     items: int
     bytes: int
     fenced: bool = True
+    rows: tuple[RecalledRow, ...] = ()
+    """For a pack: each memory in it with the parts of its score, in the order of the text."""
 
     def render(self) -> str:
         return f"{self.label}\n{fence(self.source, self.text) if self.fenced else self.text}"
 
     def as_dict(self) -> dict[str, object]:
-        return {"name": self.name, "bytes": self.bytes, "items": self.items, "source": self.source}
+        fields: dict[str, object] = {
+            "name": self.name,
+            "bytes": self.bytes,
+            "items": self.items,
+            "source": self.source,
+        }
+        if self.rows:
+            fields["rows"] = [each.as_dict() for each in self.rows]
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHints:
+    """What the task of a session has reported so far, for choosing what is recalled."""
+
+    failure: str = ""
+    """The last failure, in the words of the report."""
+    pr: str = ""
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +76,7 @@ class BlockQuery:
     """`on`, `off` or `shadow`, as environment, recipe and settings have it together."""
     preview: bool = False
     """Nothing is sent: a provider records no telemetry."""
+    hints: TaskHints = TaskHints()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,8 @@ class Provided:
 
     block: Block | None = None
     notices: tuple[str, ...] = ()
+    alerts: tuple[tuple[str, str], ...] = ()
+    """Title and body of what went wrong, for the inbox; told once by whoever provides."""
 
 
 Provider = Callable[["Surfaces", BlockQuery], Provided]
@@ -92,13 +116,15 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
     snapshot = surfaces.records.snapshot()
     digest = build_digest(snapshot)
+    skipped = [f"{each.path} {each.reason}" for each in snapshot.skipped]
+    alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
     if not digest.items:
-        return Provided()
+        return Provided(alerts=alerts)
     label = (
         "Titles of the records saved for this place, listed when the session started; "
         f"memory_retrieve gives a record whole. {DATA_RULE}"
     )
-    return Provided(block("digest", "digest", label, digest.text, items=digest.items))
+    return Provided(block("digest", "digest", label, digest.text, items=digest.items), alerts=alerts)
 
 
 def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
@@ -107,12 +133,20 @@ def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
     index = surfaces.user.index()
     notices = surfaces.user.news(index) if not query.preview else tell_problems(index.problems)
+    alerts = (("User memory is skipped", "\n".join(notices)),) if notices else ()
     if not index.entries:
-        return Provided(notices=notices)
+        return Provided(notices=notices, alerts=alerts)
     made = block("user_memory", "user-memory", LABEL, index.text, items=len(index.entries), count_label=True)
-    return Provided(made, notices)
+    return Provided(made, notices, alerts)
 
 
 def turn_providers() -> Providers:
     """Return the providers asked once a turn, in order; the team files count only without a pack."""
-    return (("user_memory", user_memory_block),)
+    from muniment.session import team_blocks as team
+
+    return (
+        ("pinned", team.pinned_block),
+        ("user_memory", user_memory_block),
+        ("team_notes", team.team_notes_block),
+        ("notebook", team.notebook_block),
+    )

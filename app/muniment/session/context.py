@@ -13,6 +13,7 @@ from muniment.session.blocks import (
     BlockQuery,
     Provided,
     Providers,
+    TaskHints,
     digest_block,
     render,
     summary_block,
@@ -73,6 +74,10 @@ class Context:
         self.session = session
         self.providers = turn_providers() if providers is None else providers
         """What is asked once a turn, by block name and in order."""
+        self.hints = TaskHints()
+        """What the session's task has reported; set by whoever takes the report."""
+        self.alerts: list[tuple[str, str]] = []
+        """What providers want in the inbox, title and body; the next turn puts them there."""
         self._strict = strict_layout
         self._retrieval = retrieval
         self._digest: Block | None = None
@@ -84,6 +89,7 @@ class Context:
         """Read the digest now, for all requests of this session; return what the user should be told."""
         provided = digest_block(self.surfaces, BlockQuery(self.recipe, "", self.session))
         self._digest, self.carries_digest = provided.block, True
+        self.alerts.extend(provided.alerts)
         return provided.notices
 
     @property
@@ -92,7 +98,7 @@ class Context:
 
     def look_up(self, prompt: str, *, preview: bool = False) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         """Ask every provider of a turn and return its blocks and sentences; keeps nothing."""
-        query = BlockQuery(self.recipe, prompt, self.session, self._retrieval, preview)
+        query = BlockQuery(self.recipe, prompt, self.session, self._retrieval, preview, self.hints)
         found: list[Block] = []
         notices: list[str] = []
         for name, provider in self.providers:
@@ -102,6 +108,8 @@ class Context:
                 continue
             provided: Provided = provider(self.surfaces, query)
             notices.extend(provided.notices)
+            if not preview:
+                self.alerts.extend(provided.alerts)
             if provided.block is not None:
                 found.append(provided.block)
         return tuple(found), tuple(notices)
@@ -109,7 +117,17 @@ class Context:
     def refresh(self, prompt: str) -> tuple[str, ...]:
         """Look up the blocks of a new turn, which stay the same for all its requests."""
         self._turn, notices = self.look_up(prompt)
+        self._raise_alerts()
         return notices
+
+    def _raise_alerts(self) -> None:
+        """Put what the providers want seen into the inbox; a session that is only opened writes nothing."""
+        if self.alerts:
+            from muniment.session.alerts import raise_alert
+
+            for title, body in self.alerts:
+                raise_alert(self.surfaces, self.session, title, body)
+            self.alerts.clear()
 
     def assemble(
         self,

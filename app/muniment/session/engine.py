@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
     from muniment.session.logformat import LogRecord
     from muniment.session.recipe import Recipe
+    from muniment.session.task import TaskEnd, TaskState
     from muniment.session.trace import Trace
 
 _END_SECONDS = 5.0
@@ -50,6 +51,7 @@ class Parts:
     trace: Trace | None = None
     first_prompt: str | None = None
     notices: tuple[str, ...] = ()
+    task: TaskState | None = None
     task_nonce: str | None = None
 
 
@@ -114,6 +116,30 @@ class Engine:
     @property
     def context(self) -> Context:
         return self._context
+
+    @property
+    def task(self) -> TaskState | None:
+        """The task that this session is; None for a session that is none."""
+        return self._parts.task
+
+    def finish_task(self, outcome: str, summary: str = "") -> TaskEnd:
+        """End the task by the user's word: `success`, `partial` or `failure`. Writes to disk.
+
+        Raise `TurnRefused` where this is no task or a turn runs, `TaskRefused` where it has ended.
+        """
+        self._check_idle()
+        task = self._parts.task
+        if task is None:
+            raise TurnRefused("This session is no task, so there is nothing to end.")
+        end = task.finish(outcome, summary)
+        self._log.append("task", **end.as_record())
+        return end
+
+    def alert(self, title: str, body: str) -> bool:
+        """Put something for a person to see into the inbox, once a day for a title; never fails."""
+        from muniment.session.alerts import raise_alert
+
+        return raise_alert(self.surfaces, self.id, title, body)
 
     @property
     def task_nonce(self) -> str | None:
@@ -225,9 +251,19 @@ class Engine:
         self.interrupt()
         if task is not None:
             await asyncio.wait({task}, timeout=_END_SECONDS)
+        self._end_with_run()
         self._log.close()
         if self._parts.model is not None:
             await self._parts.model.close()
+
+    def _end_with_run(self) -> None:
+        """Note the end of a task that ends with its process; without a message there was none."""
+        task = self._parts.task
+        if task is None or not self._log.history.turns or self._log.history.active is not None:
+            return
+        end = task.exit()
+        if end is not None:
+            self._log.append("task", **end.as_record())
 
     def _ready(self) -> Conductor:
         self._check_idle()

@@ -62,6 +62,8 @@ class History:
         """The catalog that this session was started with."""
         self.cwd = ""
         self.title = ""
+        self.task: Mapping[str, Any] | None = None
+        """How the session's task ended, as the newest accepted report or the user said it."""
         self._ids: set[str] = set()
         self._open: Turn | None = None
 
@@ -122,6 +124,8 @@ class History:
             case "recovery_ack":
                 for call_id in record["call_ids"]:
                     self.unknown.pop(call_id, None)
+            case "task":
+                self.task = record.fields
             case "title":
                 self.title = record["text"]
             case "directory":
@@ -177,6 +181,8 @@ class History:
         turn.items.append(ToolItem(call_id, record["name"], record["text"]))
         if record["status"] == "unknown":
             self.unknown[call_id] = record["name"]
+        if record["name"] == "task_report" and record["status"] == "completed":
+            self.task = record["result"]
 
     def _compaction(self, record: LogRecord) -> None:
         covered = record["covered_seq"]

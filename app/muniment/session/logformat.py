@@ -52,6 +52,7 @@ KINDS: dict[str, dict[str, _Types]] = {
     "turn_end": {"status": (str,)},
     "recovery_ack": {"call_ids": (list,)},
     "title": {"text": (str,)},
+    "task": {"outcome": (str,), "by": (str,), "summary": (str,), "note": (str, _NULL)},
     "directory": {"cwd": (str,)},
 }
 """Every kind with exactly the fields it has; a record with more, fewer or other types is refused."""

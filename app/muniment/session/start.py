@@ -23,6 +23,7 @@ from muniment.session.estimate import DEFAULT_WINDOW, Limits
 from muniment.session.instructions import build_instructions, read_soul
 from muniment.session.log import SessionLog, new_id
 from muniment.session.options import StartOptions
+from muniment.session.task import TaskState, end_of, hints_of, is_task
 from muniment.session.trace import Trace, key_scrubber
 from muniment.session.waiting import uncut
 from muniment.settings import Settings, effective_provider, load_settings, switch
@@ -105,7 +106,7 @@ def open_session(
                 scrub=scrub,
             )
         surfaces.skills = Catalog.from_list(log.history.skills)
-        context, desk, nonce = _assemble(
+        context, desk, task, nonce = _assemble(
             log, recipe, surfaces, effective, env, options, approver, registry, notices, name
         )
         notices.extend(log.notices)
@@ -129,6 +130,7 @@ def open_session(
                 trace=trace,
                 first_prompt=None if resumed else recipe.prompt,
                 notices=tuple(dict.fromkeys((*base.notices, *notices))),
+                task=task,
                 task_nonce=nonce,
             )
         )
@@ -219,13 +221,14 @@ def _assemble(
     registry: Registry | None,
     notices: list[str],
     model_name: str,
-) -> tuple[Context, Desk, str | None]:
+) -> tuple[Context, Desk, TaskState | None, str | None]:
     from muniment.session.recipe import retrieval_state
 
     root = resolve_chain(surfaces.cwd, surfaces.paths).root
     asker = Asker(session=log.id, recipe=recipe.name, agent=recipe.agent, model=model_name)
     origin = Origin("agent", "tool", log.id, recipe.name, recipe.agent, model_name)
-    nonce = _nonce(recipe, options)
+    nonce = new_id()[:16] if is_task(recipe, headless=options.headless) else None
+    task = None if nonce is None else _task(log, recipe, surfaces, nonce, options)
     tools = default_registry() if registry is None else registry
     withheld = _withheld(surfaces.paths, root, nonce)
 
@@ -236,7 +239,7 @@ def _assemble(
         registry=tools,
         tools=recipe.tools,
         approve=recipe.approve,
-        context=ToolContext(surfaces, root, origin, asker, recipe.tools, nonce),
+        context=ToolContext(surfaces, root, origin, asker, recipe.tools, task),
         approver=_nobody if options.approve == "none" else approver,
         can_save=can_save,
         withheld=withheld,
@@ -250,12 +253,12 @@ def _assemble(
     if soul_fault is not None:
         notices.append(soul_fault)
     names = [tool.name for tool in offered]
-    task = "" if nonce is None or "task_report" not in names else TASK_TEXT.format(nonce=nonce)
+    told = "" if nonce is None or "task_report" not in names else TASK_TEXT.format(nonce=nonce)
     skills = surfaces.skills.text() if "skill_view" in names else ""
     context = Context(
         surfaces,
         recipe,
-        instructions=build_instructions(soul, recipe.instructions, names, skills, task),
+        instructions=build_instructions(soul, recipe.instructions, names, skills, told),
         tools=tuple(tool.spec() for tool in offered),
         limits=Limits(settings.model.context_window or DEFAULT_WINDOW),
         strict_layout=settings.model.chat_layout == "strict",
@@ -264,7 +267,9 @@ def _assemble(
     )
     if not options.headless and recipe.memory.digest and not _suppressed(environ, notices):
         notices.extend(context.build_digest())
-    return context, desk, nonce
+    if task is not None:
+        task.listen(lambda report: setattr(context, "hints", hints_of(report)))
+    return context, desk, task, nonce
 
 
 def _suppressed(environ: Mapping[str, str], notices: list[str]) -> bool:
@@ -274,11 +279,17 @@ def _suppressed(environ: Mapping[str, str], notices: list[str]) -> bool:
     return bool(state)
 
 
-def _nonce(recipe: Recipe, options: StartOptions) -> str | None:
-    """Return the secret word of a task, None for a session that is none."""
-    captured = recipe.task.capture
-    is_task = captured is True or (options.headless and captured is not False)
-    return new_id()[:16] if is_task else None
+def _task(
+    log: SessionLog, recipe: Recipe, surfaces: Surfaces, nonce: str, options: StartOptions
+) -> TaskState:
+    return TaskState(
+        surfaces,
+        recipe,
+        log.id,
+        nonce,
+        ends_with_run=options.headless,
+        known=end_of(log.history.task),
+    )
 
 
 def _withheld(paths: Paths, root: Path, nonce: str | None) -> frozenset[str]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from muniment.approval.policy import Effect, Mode
 from muniment.approval.proposal import Asker, Field, Proposal
@@ -14,6 +14,9 @@ from muniment.memory.origin import Origin
 from muniment.memory.surfaces import Surfaces
 from muniment.model.base import ToolSpec
 from muniment.safety.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from muniment.tools.team import TaskDesk
 
 ToolStatus = Literal[
     "completed",
@@ -55,7 +58,8 @@ class ToolContext:
     origin: Origin
     asker: Asker = field(default_factory=Asker)
     recipe_tools: tuple[str, ...] = ()
-    task_nonce: str | None = None
+    task: TaskDesk | None = None
+    """The running task; None in a session that is none."""
     asks: bool = True
     """Whether a person decides on the proposal; false in bypass mode and with `--yes`."""
 

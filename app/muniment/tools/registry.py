@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from muniment.approval.policy import matches
@@ -13,7 +12,7 @@ from muniment.memory.records.planning import has_lone_surrogate
 from muniment.model.base import ToolSpec
 from muniment.tools.base import InvalidArguments, Tool
 
-FAMILIES = ("records", "user_memory", "files", "skills")
+FAMILIES = ("records", "user_memory", "team", "files", "skills")
 """Modules of this package with a `TOOLS` tuple, in the order in which a model sees them."""
 
 _MAX_DEPTH = 16
@@ -51,8 +50,6 @@ def default_registry() -> Registry:
     """Return all tools of the product."""
     tools: list[Tool[Any]] = []
     for family in FAMILIES:
-        if find_spec(f"muniment.tools.{family}") is None:
-            continue
         tools.extend(import_module(f"muniment.tools.{family}").TOOLS)
     return Registry(tools)
 

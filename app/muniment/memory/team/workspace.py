@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from muniment.memory.ledger.ledger import Ledger
     from muniment.memory.records.project import Project
     from muniment.memory.team.consolidate import Consolidation
-    from muniment.memory.team.files import TeamFiles
+    from muniment.memory.team.files import Problem, TeamFiles
     from muniment.memory.team.holds import Holds
     from muniment.memory.team.inbox import Inbox
     from muniment.memory.team.knowledge import Knowledge
     from muniment.memory.team.notebooks import Notebooks
     from muniment.memory.team.notes import TeamNotes
+    from muniment.memory.team.pending import Pending
     from muniment.memory.team.pinned import Pinned
     from muniment.memory.team.sweep import Sweep
     from muniment.settings import Settings
@@ -54,6 +55,7 @@ class Team:
         self._ledger = ledger
         self._turn = RLock()
         self._depth = 0
+        self._told: frozenset[tuple[Path, str]] = frozenset()
 
     @property
     def directory(self) -> Path:
@@ -91,6 +93,14 @@ class Team:
         if chain.deepest_project is None and barred is not None and not _is_data(barred.reason):
             raise TeamRefused(f"Nothing was written: {barred.directory} {barred.reason}.")
         return chain.workspace
+
+    def news(self, problems: Sequence[Problem], *, repeat: bool = False) -> tuple[str, ...]:
+        """Return a sentence for each problem that was not told before; for all of them with `repeat`."""
+        told = frozenset() if repeat else self._told
+        fresh = [each for each in problems if (each.path, each.reason) not in told]
+        if not repeat:
+            self._told |= {(each.path, each.reason) for each in fresh}
+        return tuple(f"{each.path} {each.reason} and is left out." for each in fresh)
 
     @contextmanager
     def guard(self) -> Iterator[Path]:
@@ -155,6 +165,12 @@ class Team:
         from muniment.memory.team.knowledge import Knowledge
 
         return Knowledge(self)
+
+    @cached_property
+    def pending(self) -> Pending:
+        from muniment.memory.team.pending import Pending
+
+        return Pending(self)
 
     @cached_property
     def consolidation(self) -> Consolidation:
