@@ -334,11 +334,53 @@ def test_history_names_the_writes_and_restore_brings_a_text_back(cli: Inside) ->
     lines = cli("memory", "history", "rule").out.splitlines()
     assert len(lines) == 3
     assert all("by user" in line for line in lines)
-    entry = lines[0].split()[0]
-    assert cli("memory", "restore", entry).code == 1
-    assert cli("memory", "restore", f"rule@{entry}", "--yes").code == 0
+    name = lines[0].split()[0]
+    item, _, entry = name.partition("@")
+    assert item == "rule"
+    assert cli("memory", "restore", name).code == 1
+    assert cli("memory", "restore", name, "--yes").code == 0
     assert cli("memory", "show", "rule", "--json").json["record"]["content"] == "two"
-    assert cli("memory", "restore", "0000", "--yes").code == 1
+    assert cli("memory", "restore", entry, "--yes").code == 0
+    for wrong in ("0000", f"other@{entry}", "rule@", f"{entry}@rule"):
+        refused = cli("memory", "restore", wrong, "--yes")
+        assert (refused.code, refused.err.count("\n")) == (1, 1)
+    assert len(cli("memory", "history", "--limit", "2", "--json").json["entries"]) == 2
+    assert cli("memory", "history", "../x").code == 2
+
+
+def test_undo_of_what_was_changed_since_asks_and_says_how_to_get_it_back(cli: Inside, project: Path) -> None:
+    cli("memory", "store", "--title", "t", "--content", "one", "--id", "rule")
+    cli("memory", "store", "--title", "t", "--content", "two", "--id", "rule")
+    path = project / "memory" / "rule.yaml"
+    by_hand = path.read_text().replace("two", "mine")
+    path.write_text(by_hand)
+    refused = cli("memory", "undo")
+    assert refused.code == 1
+    assert path.read_text() == by_hand
+    done = cli("memory", "undo", "--yes", "--json")
+    assert done.json["changed_since"] is True
+    assert cli("memory", "show", "rule", "--json").json["record"]["content"] == "one"
+    assert cli("memory", "restore", done.err.split()[-1], "--yes").code == 0
+    assert path.read_text() == by_hand
+
+
+def test_purging_an_entry_of_user_memory_takes_its_earlier_texts_too(cli: Inside, user: Path) -> None:
+    for mode, text in (("create", "Quokkas"), ("overwrite", "Harmless")):
+        cli("user", "save", "--mode", mode, "--name", "tea", "--type", "user", "--summary", text)
+    assert cli("memory", "purge", "tea", "--yes").code == 1
+    assert cli("memory", "purge", "tea", "--surface", "user", "--yes", "--json").json["texts_removed"] == 2
+    assert not (user / "data" / "user" / "tea.md").exists()
+    assert b"Quokkas" not in b"".join(path.read_bytes() for path in user.rglob("*.jsonl"))
+
+
+def test_a_purge_names_the_copy_that_it_cannot_read_and_leaves(cli: Inside, project: Path) -> None:
+    cli("memory", "store", "--title", "t", "--content", "c", "--id", "rule")
+    broken = project / "memory" / "rule.yaml"
+    broken.write_text("id: [quokka")
+    done = cli("memory", "purge", "rule", "--yes")
+    assert done.code == 1
+    assert str(broken) in done.err
+    assert broken.read_text() == "id: [quokka"
 
 
 def test_purge_leaves_the_text_in_no_file_of_this_user(cli: Inside, tmp_path: Path, user: Path) -> None:

@@ -13,6 +13,7 @@ from muniment.memory.journal_undo import CannotUndo, commit_undo, plan_undo
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import StoreRequest
 from muniment.memory.records.store import RecordStore
+from muniment.memory.user.plans import SaveRequest
 from muniment.safety.errors import NotFound
 from muniment.safety.files import digest, write_atomic
 from support.records import AGENT, START, USER, Clock, World, delete, store
@@ -80,15 +81,34 @@ def test_a_write_after_an_undo_is_the_newest_again(tmp_path: Path) -> None:
     assert [undo(records), undo(records)] == ["delete c", "delete a"]
 
 
-def test_an_undo_never_overwrites_what_was_changed_since(tmp_path: Path) -> None:
+def test_an_undo_of_what_was_changed_since_says_so_and_keeps_the_text_that_stood_there(
+    tmp_path: Path,
+) -> None:
     records = World(tmp_path).store()
     path = store(records, "R", "one", id="r").path
+    assert records.plan_undo().changed == ""
     store(records, "R", "two", id="r")
     by_hand = path.read_bytes().replace(b"two", b"own")
     path.write_bytes(by_hand)
-    with pytest.raises(CannotUndo, match="changed since"):
-        records.plan_undo()
+    plan = records.plan_undo()
+    assert "was changed since" in plan.changed
+    assert plan.text_now == by_hand.decode()
     assert path.read_bytes() == by_hand
+    done = records.commit_undo(plan, USER)
+    assert content(records) == "one"
+    records.commit_undo(records.plan_restore(done.entry, "r"), USER)
+    assert path.read_bytes() == by_hand
+
+
+def test_an_undo_of_a_write_whose_file_is_gone_says_so(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "one", id="r").path
+    store(records, "R", "two", id="r")
+    path.unlink()
+    plan = records.plan_undo()
+    assert ("is gone since" in plan.changed, plan.action) == (True, "create")
+    records.commit_undo(plan, USER)
+    assert content(records) == "one"
 
 
 def test_an_undo_is_bound_to_the_state_it_was_shown_with(tmp_path: Path) -> None:
@@ -254,6 +274,32 @@ def test_restoring_what_never_was_says_so(tmp_path: Path) -> None:
         records.plan_restore(line.entry.id)
     with pytest.raises(NotFound, match="no entry"):
         records.plan_restore("nothing\n")
+    with pytest.raises(NotFound, match="a write of r and not of s"):
+        records.plan_restore(line.entry.id, "s")
+
+
+def test_a_restore_reaches_this_chain_and_user_memory_only(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    here, there = world.store(world.directory("here")), world.store(world.directory("there"))
+    for text in ("one", "two"):
+        store(there, "R", text, id="r")
+    entry = there.history("r")[0].entry.id
+    with pytest.raises(NotFound, match="belongs to"):
+        here.plan_restore(entry)
+    assert here.history("r") == []
+    there.commit_undo(there.plan_restore(entry), USER)
+    assert content(there) == "one"
+
+
+def test_history_of_all_surfaces_names_what_each_write_was_about(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    surfaces = world.desk().context.surfaces
+    records = surfaces.records
+    store(records, "R", id="tea")
+    surfaces.user.commit(surfaces.user.plan_save(SaveRequest("create", "tea", "user", "Green")), USER)
+    assert [line.entry.surface for line in records.history("tea", surface=None)] == ["user", "record"]
+    assert [line.entry.surface for line in records.history("tea")] == ["record"]
+    assert len(records.history(surface=None)) == 2
 
 
 def test_purging_removes_the_earlier_texts_of_one_item_from_the_disk(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import argparse
 from muniment.cli.shell import lazy, positive
 
 _SCOPES = ("project", "global")
+OTHER_SURFACES = ("pinned", "inbox", "notes", "notebook", "knowledge")
+"""What else the journal keeps texts of; there a purge is of earlier texts only."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,9 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--yes", action="store_true", help="do not ask")
 
     made = command(
-        "history", "list the journalled writes of a record", lazy("muniment.cli.memory_read", "history")
+        "history",
+        "list the journalled writes of a record, or of all memory here",
+        lazy("muniment.cli.memory_read", "history"),
     )
-    made.add_argument("id", metavar="ID")
+    made.add_argument("id", metavar="ID", nargs="?")
+    made.add_argument("--limit", type=positive, help="at most so many")
 
     made = command(
         "undo", "take back the newest write that is not undone", lazy("muniment.cli.memory_write", "undo")
@@ -88,13 +93,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bring back the text from before a journalled write",
         lazy("muniment.cli.memory_write", "restore"),
     )
-    made.add_argument("entry", metavar="ENTRY", help="the entry's id, or ID@ENTRY; see history")
+    made.add_argument("entry", metavar="ID@ENTRY", help="as history lists it; the entry's id alone will do")
     made.add_argument("--yes", action="store_true", help="do not ask")
 
     made = command(
-        "purge", "take a record's text out of file and journal", lazy("muniment.cli.memory_write", "purge")
+        "purge",
+        "take a text out of its files, the journal and the index for good",
+        lazy("muniment.cli.memory_write", "purge"),
     )
     made.add_argument("id", metavar="ID")
+    made.add_argument(
+        "--surface",
+        choices=("record", "user", *OTHER_SURFACES),
+        default="record",
+        help="what ID names: a record (default), an entry of user memory, or something of the team's",
+    )
     made.add_argument("--yes", action="store_true", help="do not ask")
 
     made = command("export", "write every record elsewhere", lazy("muniment.cli.memory_carry", "export"))

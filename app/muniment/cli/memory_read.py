@@ -106,22 +106,28 @@ def _counted(arguments: argparse.Namespace, shell: Shell, counted: Stats) -> int
 
 
 def history(arguments: argparse.Namespace, shell: Shell) -> int:
-    """List the journalled writes of one record, newest first."""
-    lines = shell.surfaces.records.history(arguments.id)
+    """List the journalled writes of one record or of the whole chain, newest first."""
+    lines = shell.surfaces.records.history(arguments.id, surface=None)
+    shown = lines if arguments.limit is None else lines[: arguments.limit]
     if arguments.json:
-        shell.json(shapes.history_shape(lines))
+        shell.json(shapes.history_shape(shown))
         return OK
     from muniment.memory.records.times import format_time
 
-    for line in lines:
+    for line in shown:
         entry = line.entry
         state = " (failed)" if line.failed else f" (undone by {line.undone_by})" if line.undone_by else ""
+        state += f" (undoes {entry.undoes})" if entry.undoes else ""
         who = entry.origin.actor + (f", {entry.origin.decided_by}" if entry.origin.decided_by else "")
-        shell.out(
-            f"{entry.id}  {format_time(entry.time)}  {entry.action:<8} {entry.scope:<8} by {who}{state}"
-        )
+        place = entry.scope if entry.surface == "record" else entry.surface
+        when = format_time(entry.time)
+        shell.out(f"{entry.item}@{entry.id}  {when}  {entry.action:<8} {place:<9} by {who}{state}")
+    if len(lines) > len(shown):
+        shell.note(f"{len(lines) - len(shown)} more; raise --limit to see them.")
     if not lines:
-        shell.note(f"the journal knows no write of {arguments.id} here.")
+        shell.note(f"the journal knows no write of {arguments.id or 'this scope chain'} here.")
+    else:
+        shell.note("memory restore ID@ENTRY brings back the text from before that write.")
     return OK
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from muniment.cli.shell import OK, Shell, UsageError
+from muniment.cli.shell import FAILED, OK, Shell, UsageError
 from muniment.memory.records import shapes
 from muniment.memory.records.plans import DeleteRequest, StoreRequest
 from muniment.safety.errors import MunimentError, NotFound
@@ -15,6 +16,10 @@ from muniment.safety.visible import exact_block, exact_line
 if TYPE_CHECKING:
     from muniment.memory.journal_undo import UndoPlan
     from muniment.memory.records.plans import StorePlan
+
+_OUT_OF_REACH = (
+    "Copies in session logs, traces, exports, backups and at the model's provider are out of reach here."
+)
 
 
 def store(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -98,47 +103,71 @@ def undo(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def restore(arguments: argparse.Namespace, shell: Shell) -> int:
     """Bring back the text from before one journalled write."""
-    entry = arguments.entry.rpartition("@")[2]
-    return _brought_back(shell, shell.surfaces.records.plan_restore(entry), "Restore", arguments)
+    item, at, entry = arguments.entry.rpartition("@")
+    plan = shell.surfaces.records.plan_restore(entry, item if at else None)
+    return _brought_back(shell, plan, "Restore", arguments)
 
 
 def purge(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Take a record's text out of its files, the journal and the index of this chain."""
+    """Take a text out of its files, the journal and the index of this chain."""
+    from muniment.memory.journal_undo import reaches
+
     records = shell.surfaces.records
-    places = {str(scope.directory) for scope in records.chain().scopes}
-    shell.confirm(
-        f"Remove every copy of {arguments.id} in this scope chain and its earlier texts in the journal? "
-        "This cannot be undone.",
-        yes=arguments.yes,
-    )
-    deleted = []
-    while True:
-        try:
-            plan = records.plan_delete(DeleteRequest(arguments.id))
-        except NotFound:
-            break
-        deleted.append(records.commit(plan, shell.origin))
+    name, surface = arguments.id, arguments.surface
+    what = {
+        "record": f"every copy of {name} in this scope chain and its earlier texts in the journal",
+        "user": f"the entry {name} of user memory and its earlier texts in the journal",
+    }
+    first = what.get(surface, f"the earlier texts of {name} in the journal (not the one that stands now)")
+    shell.confirm(f"Remove {first}? This cannot be undone.", yes=arguments.yes)
+    deleted = _delete_all(shell, name, surface)
+    places = [scope.directory for scope in records.chain().scopes]
     texts = shell.surfaces.journal.purge(
-        lambda entry: entry.surface == "record" and entry.item == arguments.id and entry.directory in places
+        lambda entry: entry.surface == surface and entry.item == name and reaches(entry, places)
     )
-    records.forget_removed()
-    if not deleted and not texts:
-        raise MunimentError(f"There is no text of {arguments.id} in this scope chain or its journal.")
-    reach = (
-        "Copies in session logs, traces, exports, backups and at the model's provider are out of reach here."
-    )
+    left = []
+    if surface == "record":
+        records.forget_removed()
+        left = [f"{path} ({reason})" for path, reason in records.unreadable(name)]
+    if not deleted and not texts and not left:
+        raise MunimentError(f"There is no text of {name} in this scope chain or its journal.")
     if arguments.json:
         shell.json(
             {
-                "id": arguments.id,
-                "deleted": [shapes.delete_shape(each) for each in deleted],
+                "id": name,
+                "surface": surface,
+                "deleted": deleted,
                 "texts_removed": texts,
-                "out_of_reach": reach,
+                "left": left,
+                "out_of_reach": _OUT_OF_REACH,
             }
         )
     else:
-        shell.out(f"Removed {len(deleted)} copies and {texts} earlier texts of {arguments.id}. {reach}")
-    return OK
+        shell.out(
+            f"Removed {_count(len(deleted), 'copy', 'copies')} and "
+            f"{_count(texts, 'earlier text', 'earlier texts')} of {name}. {_OUT_OF_REACH}"
+        )
+    for each in left:
+        shell.note(f"left as it is, remove it yourself: {each}")
+    return FAILED if left else OK
+
+
+def _delete_all(shell: Shell, name: str, surface: str) -> list[dict[str, Any]]:
+    """Delete every readable copy of a record, or an entry of user memory, and say what went."""
+    deleted: list[dict[str, Any]] = []
+    records, user = shell.surfaces.records, shell.surfaces.user
+    with suppress(NotFound):
+        if surface == "user":
+            outcome = user.commit(user.plan_delete(name), shell.origin)
+            deleted.append({"id": name, "scope": "user", "path": str(outcome.path)})
+        while surface == "record":
+            plan = records.plan_delete(DeleteRequest(name))
+            deleted.append(shapes.delete_shape(records.commit(plan, shell.origin)))
+    return deleted
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _written(shell: Shell, plan: StorePlan, as_json: bool) -> int:
@@ -156,8 +185,9 @@ def _written(shell: Shell, plan: StorePlan, as_json: bool) -> int:
 
 def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.Namespace) -> int:
     entry = plan.entry
+    changed = f"{plan.changed}\n" if plan.changed else ""
     shell.confirm(
-        f"{word}: {plan.action} {entry.item} ({entry.surface}, {entry.path})?\n{_preview(plan.text_then)}",
+        f"{changed}{word}: {plan.action} {entry.item} ({entry.surface}, {entry.path})?\n{_preview(plan)}",
         yes=arguments.yes,
     )
     done = shell.surfaces.records.commit_undo(plan, shell.origin)
@@ -171,19 +201,28 @@ def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.N
                 "directory": entry.directory,
                 "path": entry.path,
                 "undone": plan.undoes,
+                "changed_since": bool(plan.changed),
                 "entry": done.entry,
             }
         )
     else:
         verb = {"delete": "Removed", "create": "Brought back", "replace": "Put back the earlier text of"}
         shell.out(f"{verb[plan.action]} {entry.item} ({entry.path}).")
+    if plan.changed and plan.text_now is not None:
+        shell.note(f"the text that stood there since is kept: memory restore {entry.item}@{done.entry}")
     return OK
 
 
-def _preview(text: str | None) -> str:
-    if text is None:
+def _preview(plan: UndoPlan) -> str:
+    from muniment.cli.asking import difference_lines
+
+    if plan.text_then is None:
         return "The file goes: it did not exist before that write."
-    return "The text will be:\n" + "\n".join(f"  | {line}" for line in exact_block(text).text.split("\n"))
+    if plan.changed and plan.text_now is not None:
+        lines = "\n".join(difference_lines(plan.text_now, plan.text_then))
+        return f"What stands there now (-) becomes (+):\n{lines}"
+    lines = "\n".join(f"  | {line}" for line in exact_block(plan.text_then).text.split("\n"))
+    return f"The text will be:\n{lines}"
 
 
 def _time(text: str | None) -> datetime | None:

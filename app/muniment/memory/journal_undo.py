@@ -44,6 +44,8 @@ class UndoPlan:
     """The entry that is taken back; None where an earlier text is brought back instead."""
     cut_off: tuple[str, ...] = ()
     """Newer entries that were announced and never happened; noted as failed while the file proves it."""
+    changed: str = ""
+    """A sentence where the file is not what that write left, so that more is taken back; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     """Plan to take back the newest write that is neither undone nor an undo.
 
     `directories` are those of the scope chain; user memory always counts. With `session` only that session's
-    writes count. Raise `NotFound` where nothing is left and `CannotUndo` where the file changed since.
+    writes count. Where the file was changed since, the plan says so in `changed` and is to be asked about.
+    Raise `NotFound` where nothing is left and `CannotUndo` where the earlier text is kept no more.
     """
-    places = {str(directory) for directory in directories}
     lines = journal.lines()
     by_id = {line.entry.id: line for line in lines}
     cut_off: list[str] = []
@@ -68,7 +70,7 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
         entry = line.entry
         if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
             continue
-        if entry.surface != "user" and entry.directory not in places:
+        if not reaches(entry, directories):
             continue
         if session is not None and entry.origin.session != session:
             continue
@@ -83,11 +85,24 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
 
 
-def plan_restore(journal: Journal, entry_id: str) -> UndoPlan:
-    """Plan to bring back the text from before one journalled write; raise `NotFound` where none is kept."""
+def plan_restore(
+    journal: Journal, entry_id: str, directories: Collection[Path], *, item: str | None = None
+) -> UndoPlan:
+    """Plan to bring back the text from before one journalled write of the scope chain or of user memory.
+
+    With `item` the write must be one of that item. Raise `NotFound` where there is none or no text is kept.
+    """
     entry = journal.find(entry_id)
     if entry is None:
-        raise NotFound(f"The journal has no entry {ascii(entry_id[:40])[1:-1]}.")
+        raise NotFound(f"The journal has no entry {_shown(entry_id)}; see memory history.")
+    if item is not None and entry.item != item:
+        raise NotFound(f"Entry {entry.id} is a write of {entry.item} and not of {_shown(item)}.")
+    if entry.surface in _NOT_FILES:
+        raise NotFound(f"Entry {entry.id} is a write to the {entry.surface}, which has a restore of its own.")
+    if not reaches(entry, directories):
+        raise NotFound(
+            f"Entry {entry.id} belongs to {entry.directory}; restore it where that is in the chain."
+        )
     if entry.text_before is None:
         why = "was purged" if entry.purged else "did not exist: that write created it"
         raise NotFound(f"The text before entry {entry.id} {why}.")
@@ -134,19 +149,31 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
     return Undone(plan, done)
 
 
+def reaches(entry: Entry, directories: Collection[Path]) -> bool:
+    """Tell whether a write is one of these scope directories, or of user memory."""
+    return entry.surface == "user" or entry.directory in {str(each) for each in directories}
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:80])[1:-1]
+
+
 def _plan(entry: Entry, *, undoes: str | None, cut_off: tuple[str, ...] = ()) -> UndoPlan:
     path = Path(entry.path)
     data = _read(path)
     now = None if data is None else digest(data)
-    if undoes is not None and now != entry.digest_after:
-        raise CannotUndo(f"{path} was changed since that write, so it is not taken back; see memory history.")
     if undoes is not None and entry.digest_before is not None and entry.text_before is None:
         raise CannotUndo(
             f"The text of {path} before that write was purged, so the write cannot be taken back."
         )
     then = entry.text_before
     action = "delete" if then is None else "create" if data is None else "replace"
-    return UndoPlan(entry, path, action, None if data is None else text_of(data), then, now, undoes, cut_off)
+    changed = ""
+    if undoes is not None and now != entry.digest_after:
+        what = "is gone" if data is None else "was changed"
+        changed = f"{path} {what} since that write; taking the write back undoes that too."
+    text_now = None if data is None else text_of(data)
+    return UndoPlan(entry, path, action, text_now, then, now, undoes, cut_off, changed)
 
 
 def _never_happened(line: Line) -> bool:

@@ -55,6 +55,8 @@ MOST_SIMILAR = 3
 """How many similar records a plan names at most."""
 READ_ALL_BELOW = 500
 CANDIDATES = 20
+SURFACE = "record"
+"""The journal's word for writes to records."""
 INDEX_WORTH_BYTES = 1_000_000
 """From this size of a scope's index on, listing from it beats reading the files for the first time."""
 
@@ -111,6 +113,11 @@ class RecordStore:
         about = f"; expired: {', '.join(late)}" if late else ""
         about += planning.describe_unreadable(unreadable)
         raise NotFound(f"There is no record {record_id} in {where} of {chain.cwd}{about}.")
+
+    def unreadable(self, record_id: str) -> list[tuple[Path, str]]:
+        """Return the files of this id in the chain that cannot be read, with the reason."""
+        planning.check_id(record_id)
+        return self._copies(self.chain(), record_id)[1]
 
     def get_at(self, record_id: str, directory: Path) -> Found:
         """Return the copy in exactly one scope directory, expired or overridden or not; raise `NotFound`."""
@@ -292,13 +299,25 @@ class RecordStore:
         heir = next((each.scope for each in copies if not each.expired), None)
         return DeleteOutcome(plan.before.id, plan.scope, plan.path, entry, heir, plan.notes)
 
-    def history(self, record_id: str) -> list[Line]:
-        """Return the journalled writes of one id in this chain, newest first."""
-        from muniment.memory.records.writing import SURFACE
+    def history(self, item: str | None = None, *, surface: str | None = SURFACE) -> list[Line]:
+        """Return the journalled writes of records in this chain, newest first; of one id with `item`.
 
-        planning.check_id(record_id)
-        places = {str(scope.directory) for scope in self.chain().scopes}
-        return [line for line in self.journal.history(SURFACE, record_id) if line.entry.directory in places]
+        With another `surface` those of it, with None those of all and of user memory. Raise `InvalidRecord`
+        where nothing of that name was ever written and no record could have it.
+        """
+        from muniment.memory.journal_undo import reaches
+
+        places = [scope.directory for scope in self.chain().scopes]
+        lines = [
+            line
+            for line in self.journal.lines()
+            if item in (None, line.entry.item)
+            and surface in (None, line.entry.surface)
+            and reaches(line.entry, places)
+        ]
+        if not lines and item is not None:
+            planning.check_id(item)
+        return lines
 
     def plan_undo(self, *, session: str | None = None) -> UndoPlan:
         """Plan to take back the newest write of this chain and of user memory; see `journal_undo`."""
@@ -306,11 +325,12 @@ class RecordStore:
 
         return plan_undo(self.journal, [scope.directory for scope in self.chain().scopes], session=session)
 
-    def plan_restore(self, entry_id: str) -> UndoPlan:
-        """Plan to bring back the text that stood before one journalled write."""
+    def plan_restore(self, entry_id: str, item: str | None = None) -> UndoPlan:
+        """Plan to bring back the text that stood before one journalled write, of `item` where given."""
         from muniment.memory.journal_undo import plan_restore
 
-        return plan_restore(self.journal, entry_id)
+        places = [scope.directory for scope in self.chain().scopes]
+        return plan_restore(self.journal, entry_id, places, item=item)
 
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
         from muniment.memory.journal_undo import commit_undo

@@ -15,9 +15,6 @@ from muniment.memory.records.scope import ScopeChain
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import digest, ensure_private_dir, remove_file, remove_stale_temps, write_atomic
 
-SURFACE = "record"
-"""The journal's word for writes to records."""
-
 
 def commit_plan(
     journal: Journal,
@@ -94,7 +91,7 @@ def _announce(
 ) -> str:
     return journal.begin(
         origin=origin,
-        surface=SURFACE,
+        surface="record",
         action=action,
         scope=plan.scope.kind,
         directory=plan.scope.directory,
