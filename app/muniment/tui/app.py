@@ -16,7 +16,6 @@ from textual.screen import Screen
 from muniment.approval.policy import Mode
 from muniment.approval.proposal import Decision, Proposal
 from muniment.safety.errors import MunimentError
-from muniment.safety.visible import reading_line
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
@@ -28,11 +27,10 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from muniment.session.engine import Engine
+    from muniment.session.holdings import Item
     from muniment.session.options import StartOptions
 
 QUIT_SECONDS = 2.0
-SETTLE_SECONDS = 0.6
-"""How long the panel's width must stand still before it is written into the settings."""
 
 
 def _palette() -> type[Provider]:
@@ -237,25 +235,24 @@ class MunimentApp(FrontDoorApp):
     def action_inspect(self) -> None:
         """Show what the last request carried and what the next would."""
         if self.engine is not None:
-            from muniment.tui.actions import inspect
+            from muniment.tui.open_place import inspect
 
             inspect(self, self.engine, self._session.composer.text)
 
     def action_sessions(self) -> None:
         """Show earlier sessions."""
-        from muniment.tui.screens.sessions import SessionsScreen
+        from muniment.tui.open_place import sessions
 
-        current = "" if self.engine is None else self.engine.id
-        self.push_screen(SessionsScreen(self.boot.paths, current), self._resume)
+        sessions(self, self._resume)
 
     def _resume(self, session: str | None) -> None:
         if session is not None:
             self.open(replace(self._options, resume_id=session, mode=Mode.MANUAL))
 
     def action_search(self, words: str = "") -> None:
-        """Search the records."""
+        """Search everything that is remembered."""
         if self.engine is not None:
-            from muniment.tui.actions import search
+            from muniment.tui.open_place import search
 
             search(self, self.engine, words)
 
@@ -286,46 +283,24 @@ class MunimentApp(FrontDoorApp):
 
     @work(exclusive=True, group="panel-width", exit_on_error=True)
     async def _keep_panel_width(self, cells: int) -> None:
-        """Write the width into the settings once the panel has been left alone for a moment."""
-        from muniment.settings.edit import change
+        from muniment.tui.open_place import keep_panel_width
 
-        await asyncio.sleep(SETTLE_SECONDS)
-        try:
-            await asyncio.to_thread(change, self.boot.paths, "tui.panel_width", cells)
-        except (MunimentError, OSError) as error:
-            self.notify(f"The width of the panel was not kept: {reading_line(str(error))}", markup=False)
+        await keep_panel_width(self, cells)
 
-    @on(MemoryPanel.Opened)
-    def _record_opened(self, event: MemoryPanel.Opened) -> None:
+    @on(MemoryPanel.Wanted)
+    def _wanted(self, event: MemoryPanel.Wanted) -> None:
+        self.by_hand(event.verb, event.item)
+
+    def by_hand(self, verb: str, item: Item | None = None) -> None:
+        """Do something to memory by hand."""
         if self.engine is not None:
-            from muniment.tui.actions import open_record
+            from muniment.tui.by_hand import do
 
-            open_record(self, self.engine, event.entry.meta)
-
-    @on(MemoryPanel.DeleteAsked)
-    def _delete_asked(self, event: MemoryPanel.DeleteAsked) -> None:
-        if self.engine is not None:
-            from muniment.tui.actions import delete_record
-
-            self.run_worker(delete_record(self, self.engine, event.entry.meta), group="by-hand")
-
-    @on(MemoryPanel.EditAsked)
-    def _edit_asked(self, event: MemoryPanel.EditAsked) -> None:
-        if self.engine is not None:
-            from muniment.tui.actions import edit_record
-
-            self.run_worker(edit_record(self, self.engine, event.entry.meta), group="by-hand")
-
-    @on(MemoryPanel.UndoAsked)
-    def _undo_asked(self) -> None:
-        self.undo()
+            do(self, self.engine, verb, item)
 
     def undo(self) -> None:
         """Take back this session's newest write."""
-        if self.engine is not None:
-            from muniment.tui.actions import undo
-
-            self.run_worker(undo(self, self.engine), group="by-hand")
+        self.by_hand("undo")
 
     # Slash commands
 

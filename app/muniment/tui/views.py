@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
@@ -10,6 +10,7 @@ from muniment.memory.journal import Line
 from muniment.memory.records.listing import Found
 from muniment.memory.records.record import as_dict
 from muniment.memory.records.times import format_time
+from muniment.memory.user.plans import Held
 from muniment.safety.visible import exact_block, exact_line, reading_line
 from muniment.session.context import Assembly
 from muniment.tui.text import exact, safe
@@ -19,40 +20,90 @@ Sections = list[tuple[str, Content]]
 
 def record_sections(found: Found, history: Sequence[Line]) -> Sections:
     """Every field of a record in exact form, where it stands, what it overrides, and its writes."""
-    lines: list[Content] = []
-    for name, value in as_dict(found.record).items():
-        if name == "content" or value is None:
-            continue
-        if isinstance(value, list):
-            parts: list[Content | str] = []
-            for item in value:
-                parts += [", " if parts else "", exact(exact_line(str(item)))]
-            shown = Content.assemble(*parts) if parts else Content("none")
-        else:
-            shown = exact(exact_line(str(value)))
-        lines.append(Content.assemble((f"{name:<12}", "$secondary"), shown))
-    hidden = exact_block(found.record.content)
     where = [f"{found.scope.label}: {reading_line(str(found.path))}"]
     if found.overridden_by is not None:
         where.append(f"overridden by the copy in {reading_line(str(found.overridden_by.directory))}")
     if found.expired:
         where.append("expired: it does not count any more")
     where += [f"overrides the copy in {reading_line(str(scope.directory))}" for scope in found.overrides]
-    sections: Sections = [("Fields", Content("\n").join(lines)), ("Content", exact(hidden))]
-    if hidden.hidden:
-        count = hidden.hidden
+    if found.overridden_by is None and not found.expired:
+        where.append("This copy counts here.")
+    fields = {name: value for name, value in as_dict(found.record).items() if name != "content"}
+    return [
+        ("Fields", fields_text(fields)),
+        *text_sections("Content", found.record.content),
+        ("Where", Content("\n".join(where))),
+        history_section(history),
+    ]
+
+
+def entry_sections(held: Held, history: Sequence[Line]) -> Sections:
+    """An entry of user memory whole, where it stands, and its writes."""
+    entry = held.entry
+    details = (
+        text_sections("Details", entry.details) if entry.details else [("Details", quiet("It has none."))]
+    )
+    return [
+        ("Fields", fields_text({"name": entry.name, "type": entry.type, "summary": entry.summary})),
+        *details,
+        ("Where", Content(f"user memory: {reading_line(str(held.path))}\nIn every session and project.")),
+        history_section(history),
+    ]
+
+
+def fields_text(fields: Mapping[str, object]) -> Content:
+    """Return fields one below the other in exact form; what is None is left out."""
+    shown = {name: value for name, value in fields.items() if value is not None}
+    width = max((len(name) for name in shown), default=0) + 2
+    lines: list[Content] = []
+    for name, value in shown.items():
+        if isinstance(value, list | tuple):
+            parts: list[Content | str] = []
+            for each in value:
+                parts += [", " if parts else "", exact(exact_line(str(each)))]
+            text = Content.assemble(*parts) if parts else quiet("none")
+        else:
+            text = exact(exact_line(str(value)))
+        lines.append(Content.assemble((reading_line(name).ljust(width), "$secondary"), text))
+    return Content("\n").join(lines)
+
+
+def text_sections(heading: str, text: str) -> Sections:
+    """A text whole in exact form, and how much of it cannot be seen."""
+    shown = exact_block(text)
+    sections: Sections = [(heading, exact(shown))]
+    if shown.hidden:
+        count = shown.hidden
         sections.append(
             ("", Content.styled(f"{count} hidden character{'s' * (count != 1)} shown as escapes", "$warning"))
         )
-    sections.append(("Where", Content("\n".join(where))))
-    writes = [
-        f"{format_time(line.entry.time)}  {line.entry.action}  by {line.entry.origin.actor}"
-        + (f", {line.entry.origin.decided_by}" if line.entry.origin.decided_by else "")
-        + ("  (undone)" if line.undone_by else "")
-        for line in history
-    ]
-    sections.append(("History", safe("\n".join(writes) or "No write of it is in this machine's journal.")))
     return sections
+
+
+def history_section(history: Sequence[Line], *, most: int = 50) -> tuple[str, Content]:
+    """The writes of one thing, newest first: when, what, who, by which decision and why."""
+    lines: list[str] = []
+    for line in [each for each in history if not each.failed][:most]:
+        origin = line.entry.origin
+        who = " ".join(each for each in (origin.actor, origin.surface and f"({origin.surface})") if each)
+        words = [format_time(line.entry.time), line.entry.action, f"by {who}"]
+        if origin.decided_by:
+            words.append(f"decided by {origin.decided_by}")
+        if origin.reason:
+            words.append(f"– {origin.reason}")
+        if line.undone_by:
+            words.append("(undone)")
+        elif line.entry.undoes:
+            words.append("(took back an earlier write)")
+        lines.append("  ".join(words))
+    if len(history) > most:
+        lines.append(f"… {len(history) - most} older ones: muniment memory history")
+    return ("History", safe("\n".join(lines) or "No write of it is in this machine's journal."))
+
+
+def quiet(text: str) -> Content:
+    """Return a remark of ours."""
+    return Content.styled(text, "$secondary")
 
 
 def request_sections(assembly: Assembly, heading: str) -> Sections:

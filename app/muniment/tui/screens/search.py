@@ -13,16 +13,18 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from muniment.memory.records.scan import Meta
+from muniment.memory.records.listing import Listed
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+from muniment.session.holdings import Item
+from muniment.session.holdings_read import record_item
 from muniment.tui.widgets.key_bar import KeyBar
 
 LIMIT = 50
 
 
-class SearchScreen(Screen[Meta | None]):
+class SearchScreen(Screen[Item | None]):
     """Dismissed with the record that is to be opened."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"
@@ -53,7 +55,7 @@ class SearchScreen(Screen[Meta | None]):
         self._surfaces = surfaces
         self._words = words
         self._all = False
-        self._hits: list[Meta] = []
+        self._hits: list[Item] = []
 
     def compose(self) -> ComposeResult:
         yield Input(value=self._words, placeholder="search the records", id="search-words")
@@ -84,7 +86,10 @@ class SearchScreen(Screen[Meta | None]):
             self._say(str(error))
             return
         options.clear_options()
-        self._hits = [hit.meta for hit in result.hits]
+        self._hits = [
+            record_item(Listed(hit.meta, hit.effective, hit.expired, hit.overridden_by))
+            for hit in result.hits
+        ]
         for hit in result.hits:
             state = "" if hit.effective else "  not in effect"
             options.add_option(

@@ -137,6 +137,7 @@ class SessionScreen(Screen[None]):
         self.set_class(not wide, "-small")
         opened = wide if self._panel_wish is None else self._panel_wish
         self.panel.set_class(opened, "-open")
+        self.panel.over(not wide)
         self._size_panel(width, wide)
         self._entitle()
 

@@ -1,69 +1,73 @@
-"""The memory panel: records by scope, live, filtered as you type, with what overrides what."""
+"""The memory panel: every surface that remembers, live, filtered as you type, with what counts."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, ClassVar
 
-from rich.style import Style
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
 from muniment.safety.errors import MunimentError
-from muniment.safety.visible import reading_line
+from muniment.session.holdings import Holdings, Item
+from muniment.tui.widgets.memory_panel_rows import Branch, Row, view
+from muniment.tui.widgets.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
     # The screen is painted before anything that reads memory is loaded.
-    from muniment.memory.records.listing import Listed, Snapshot
-    from muniment.memory.records.scope import Scope
     from muniment.memory.surfaces import Surfaces
+    from muniment.session.holdings_read import Holder
 
-    Node = Listed | Scope | None
-
-WINDOW = 500
-"""How many records of one scope are in the tree; the filter reaches the others."""
 LOOK_SECONDS = 0.8
-
-
-class RecordTree(Tree["Node"]):
-    """A tree whose rows end in a sign where they are cut, and never scroll sideways."""
-
-    DEFAULT_CSS = """
-    RecordTree { overflow-x: hidden; }
-    """
-
-    def render_label(self, node: TreeNode[Node], base_style: Style, style: Style) -> Text:
-        label = super().render_label(node, base_style, style)
-        depth = 0
-        at = node.parent
-        while at is not None:
-            depth, at = depth + 1, at.parent
-        room = self.scrollable_content_region.width - depth * self.guide_depth
-        if room > 0:
-            label.truncate(room, overflow="ellipsis")
-        return label
+VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", "p": "promote"}
+CLOSES = "Esc or F2 closes"
 
 
 class MemoryPanel(Vertical):
-    """The records of the session's scope chain."""
+    """What is remembered where the session works."""
 
     BINDING_GROUP_TITLE = "Memory"
-    HELP = "What is remembered here. The deepest copy of an id counts; others are marked."
+    HELP = (
+        "What is remembered here, by scope and kind. The deepest copy of a record counts (●); others are "
+        "marked (○) with the word why. Enter opens; / filters over everything."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "slash", "filter", "Filter", key_display="/", tooltip="Filter as you type", id="memory.filter"
         ),
-        Binding("d", "delete", "Delete", tooltip="Delete this copy, after a question", id="memory.delete"),
-        Binding("e", "edit", "Edit", tooltip="Edit this copy in $EDITOR", id="memory.edit"),
-        Binding("u", "undo", "Undo", tooltip="Take back this session's newest write", id="memory.undo"),
-        Binding("y", "copy", "Copy id", tooltip="Copy the id to the clipboard", id="memory.copy"),
+        Binding("e", "want('edit')", "Edit", tooltip="Edit this in $EDITOR", id="memory.edit"),
+        Binding("d", "want('delete')", "Delete", tooltip="Delete this, after a question", id="memory.delete"),
+        Binding("m", "want('move')", "Move", tooltip="Move this record to another scope", id="memory.move"),
+        Binding("h", "want('hold')", "Hold", tooltip="Hold this note back, or let it go", id="memory.hold"),
+        Binding(
+            "p",
+            "want('promote')",
+            "Promote",
+            tooltip="Make a knowledge entry of this note, or pin this ledger row",
+            id="memory.promote",
+        ),
+        Binding("n", "want('note')", "Note", tooltip="Put a note into the inbox", id="memory.note"),
+        Binding(
+            "plus",
+            "want('create')",
+            "New",
+            key_display="+",
+            tooltip="Write a record or an entry by hand",
+            id="memory.create",
+        ),
+        Binding(
+            "u", "want('undo')", "Undo", tooltip="Take back this session's newest write", id="memory.undo"
+        ),
+        Binding("y", "want('copy')", "Copy id", tooltip="Copy the id to the clipboard", id="memory.copy"),
+        Binding("down", "list", "List", show=False, tooltip="From the filter to the list", id="memory.list"),
         Binding(
             "less_than_sign",
             "resize(-4)",
@@ -83,27 +87,27 @@ class MemoryPanel(Vertical):
             id="memory.wider",
         ),
     ]
+    DEFAULT_CSS = """
+    MemoryPanel {
+        & #memory-title { text-style: bold; color: $primary; height: 1; }
+        & #memory-tree { background: $background; height: 1fr; padding: 0; }
+        & #memory-empty { color: $secondary; height: auto; padding: 1 0; display: none; }
+        & #memory-filter, & #memory-filter:focus { border: none; background: $panel; height: 1; }
+        & #memory-about {
+            height: auto; max-height: 4; color: $secondary; border-top: solid $border-blurred;
+        }
+        border-title-color: $primary;
+        border-title-style: bold;
+        border-subtitle-color: $foreground;
+    }
+    """
 
     @dataclass
-    class Opened(Message):
-        """A record is to be read."""
+    class Wanted(Message):
+        """Something is to be done, with the item under the cursor where there is one."""
 
-        entry: Listed
-
-    @dataclass
-    class DeleteAsked(Message):
-        """A copy is to be deleted."""
-
-        entry: Listed
-
-    @dataclass
-    class EditAsked(Message):
-        """A copy is to be edited."""
-
-        entry: Listed
-
-    class UndoAsked(Message):
-        """The newest write is to be taken back."""
+        verb: str
+        item: Item | None
 
     @dataclass
     class Resized(Message):
@@ -113,132 +117,158 @@ class MemoryPanel(Vertical):
 
     @dataclass
     class Troubled(Message):
-        """Reading the records failed."""
+        """Reading the memory failed."""
 
         text: str
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
+        self._holder: Holder | None = None
         self._surfaces: Surfaces | None = None
-        self._shown: tuple[Listed, ...] | None = None
-        self._snapshot: Snapshot | None = None
+        self._holdings: Holdings | None = None
+        self._opened: dict[str, bool] = {}
         self._trouble = ""
         self.title_text = "Memory"
         """What stands above the tree."""
 
     def compose(self) -> ComposeResult:
         yield Static("Memory", id="memory-title", markup=False)
-        yield Input(placeholder="filter by id, title, tag or category", id="memory-filter", compact=True)
-        tree = RecordTree("records", id="memory-tree")
+        yield Input(placeholder="filter over everything", id="memory-filter", compact=True)
+        yield Static("", id="memory-empty", markup=False)
+        tree = MemoryTree("memory", id="memory-tree")
         tree.show_root = False
         tree.guide_depth = 2
+        tree.show_guides = False
         yield tree
-        yield Static("", id="memory-empty", markup=False)
+        yield Static("", id="memory-about", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#memory-filter").display = False
         self.set_interval(LOOK_SECONDS, self.look)
 
     @property
-    def records_tree(self) -> Tree[Node]:
-        return self.query_one("#memory-tree", Tree)
+    def records_tree(self) -> MemoryTree:
+        return self.query_one("#memory-tree", MemoryTree)
 
     def attach(self, surfaces: Surfaces) -> None:
         """Show the memory of a session."""
         self._surfaces = surfaces
-        self._shown = None
+        self._holder = None
+        self._holdings = None
         self.look()
+
+    def over(self, covering: bool) -> None:
+        """Say whether the panel lies over the conversation: then it is framed, and says how it closes."""
+        self.set_class(covering, "-over")
+        self.border_title = Content("Memory, over the conversation") if covering else None
+        self.border_subtitle = Content(CLOSES) if covering else None
 
     def look(self) -> None:
         """Look at the disk again, off the event loop."""
         if self._surfaces is not None and self.is_mounted and self.display:
             self._look()
 
-    @work(exclusive=True, group="memory-panel", exit_on_error=False)
+    @work(exclusive=True, group="memory-panel", exit_on_error=True)
     async def _look(self) -> None:
         surfaces = self._surfaces
         if surfaces is None:
             return
+        if self._holder is None:
+            from muniment.session.holdings_read import Holder
+
+            self._holder = Holder(surfaces)
         try:
-            snapshot = await asyncio.to_thread(surfaces.records.snapshot, all=True)
+            found = await asyncio.to_thread(self._holder.look)
         except (MunimentError, OSError) as error:
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 self.post_message(self.Troubled(str(error)))
             return
         self._trouble = ""
-        changed = self._snapshot is None or (
-            snapshot.entries != self._snapshot.entries
-            or snapshot.chain != self._snapshot.chain
-            or snapshot.skipped != self._snapshot.skipped
-        )
-        self._snapshot = snapshot
-        if changed or self._shown is None:
+        if found is not self._holdings:
+            self._holdings = found
             self._draw()
 
     def _draw(self) -> None:
-        snapshot = self._snapshot
-        if snapshot is None:
+        if self._holdings is None:
             return
-        words = self.query_one("#memory-filter", Input).value.casefold().split()
-        entries = tuple(each for each in snapshot.entries if _matches(each, words))
-        self._shown = entries
+        shown = view(self._holdings, self.query_one("#memory-filter", Input).value, self._opened)
         tree = self.records_tree
-        kept = tree.cursor_node.data if tree.cursor_node is not None else None
-        collapsed = {
-            str(node.data.directory)
-            for node in tree.root.children
-            if _is_scope(node.data) and not node.is_expanded
-        }
+        cursor = tree.cursor_node
+        kept = cursor.data.key if cursor is not None and cursor.data is not None else None
+        line = tree.cursor_line
         tree.clear()
-        for scope in reversed(snapshot.chain.scopes):
-            mine = [each for each in entries if each.meta.scope == scope]
-            node = tree.root.add(
-                _scope_label(scope, len(mine), deepest=scope is snapshot.chain.deepest_project),
-                data=scope,
-                expand=str(scope.directory) not in collapsed,
-            )
-            for each in mine[:WINDOW]:
-                node.add_leaf(_label(each), data=each)
-            if len(mine) > WINDOW:
-                node.add_leaf(Text(f"… {len(mine) - WINDOW} more: press / and type to see them"), data=None)
-        if snapshot.skipped:
-            node = tree.root.add(Text(f"Skipped files  {len(snapshot.skipped)}"), data=None, expand=False)
-            for skipped in snapshot.skipped:
-                node.add_leaf(Text(f"{skipped.path.name}: {reading_line(skipped.reason)}"), data=None)
-        self._restore_cursor(kept)
-        total = len(snapshot.entries)
-        title = f"Memory  {total} record{'' if total == 1 else 's'}"
-        self.title_text = title if not words else f"{title}, {len(entries)} shown"
-        self.query_one("#memory-title", Static).update(self.title_text)
+        for branch in shown.branches:
+            self._grow(tree.root, branch)
+        self._restore_cursor(kept, line)
+        self.title_text = shown.title
+        self.query_one("#memory-title", Static).update(Content(shown.title))
         empty = self.query_one("#memory-empty", Static)
-        empty.display = not entries
-        empty.update(
-            "Nothing matches; Escape clears the filter."
-            if words
-            else "Nothing is remembered here yet. Ask the model to save a rule, or run: muniment memory store"
-        )
+        empty.display = bool(shown.message)
+        empty.update(Content(shown.message))
+        self._tell_about()
 
-    def _restore_cursor(self, kept: Node) -> None:
+    def _grow(self, root: TreeNode[Row], branch: Branch) -> None:
+        node = root.add(Text(branch.row.left), data=branch.row, expand=branch.open)
+        node.allow_expand = bool(branch.rows)
+        for row in branch.rows if branch.open else ():
+            node.add_leaf(Text(f"{row.left}  {row.quiet}"), data=row)
+
+    def _restore_cursor(self, kept: tuple[str, ...] | None, line: int) -> None:
+        """Stand where the cursor stood: on the same thing, else as far down as before."""
         tree = self.records_tree
-        if not _is_record(kept):
+        if kept is None:
             return
         for group in tree.root.children:
-            for leaf in group.children:
-                data = leaf.data
-                if _is_record(data) and data.meta.path == kept.meta.path:
-                    tree.move_cursor(leaf)
+            for node in (group, *group.children):
+                if node.data is not None and node.data.key == kept:
+                    tree.move_cursor(node)
                     return
+        tree.cursor_line = min(line, tree.last_line)
 
-    def _current(self) -> Listed | None:
-        node: TreeNode[Node] | None = self.records_tree.cursor_node
-        return node.data if node is not None and _is_record(node.data) else None
+    @property
+    def current(self) -> Row | None:
+        """The row under the cursor."""
+        node = self.records_tree.cursor_node
+        return None if node is None else node.data
+
+    @on(Tree.NodeHighlighted)
+    def _moved(self, event: Tree.NodeHighlighted[Row]) -> None:
+        event.stop()
+        self._tell_about()
+        self.refresh_bindings()
+
+    def _tell_about(self) -> None:
+        row = self.current
+        about = self.query_one("#memory-about", Static)
+        text = "" if row is None else row.about
+        about.display = bool(text)
+        about.update(Content(text))
 
     @on(Tree.NodeSelected)
-    def _selected(self, event: Tree.NodeSelected[Node]) -> None:
+    def _selected(self, event: Tree.NodeSelected[Row]) -> None:
         event.stop()
-        if _is_record(event.node.data):
-            self.post_message(self.Opened(event.node.data))
+        row = event.node.data
+        if row is not None and row.item is not None:
+            self.post_message(self.Wanted("open", row.item))
+        elif row is not None and row.kind == "hint":
+            self.action_filter()
+
+    @on(Tree.NodeExpanded)
+    def _expanded(self, event: Tree.NodeExpanded[Row]) -> None:
+        event.stop()
+        self._remember(event.node, opened=True)
+
+    @on(Tree.NodeCollapsed)
+    def _collapsed(self, event: Tree.NodeCollapsed[Row]) -> None:
+        event.stop()
+        self._remember(event.node, opened=False)
+
+    def _remember(self, node: TreeNode[Row], *, opened: bool) -> None:
+        if node.data is not None:
+            self._opened[node.data.group] = opened
+        if opened and not node.children:
+            self._draw()
 
     @on(Input.Changed, "#memory-filter")
     def _filtered(self, event: Input.Changed) -> None:
@@ -248,13 +278,43 @@ class MemoryPanel(Vertical):
     @on(Input.Submitted, "#memory-filter")
     def _filter_done(self, event: Input.Submitted) -> None:
         event.stop()
-        self.records_tree.focus()
+        self.action_list()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what can be done with the item under the cursor."""
+        if action != "want" or not self.is_mounted:
+            return True
+        verb = str(parameters[0])
+        if verb not in VERB_KEYS.values():
+            return True
+        row = self.current
+        if row is None or row.item is None:
+            return False
+        from muniment.tui.by_hand import verbs_of
+
+        return any(verb == each for _, each, _ in verbs_of(row.item))
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that does nothing with this item says so, rather than nothing."""
+        verb = VERB_KEYS.get(event.key)
+        row = self.current
+        if verb is not None and row is not None and row.item is not None and self.records_tree.has_focus:
+            event.stop()
+            self.post_message(self.Wanted(verb, row.item))
 
     def action_filter(self) -> None:
         """Open the filter."""
         box = self.query_one("#memory-filter", Input)
         box.display = True
         box.focus()
+
+    def action_list(self) -> None:
+        """Go from the filter to the list, and onto the first thing found."""
+        tree = self.records_tree
+        tree.focus()
+        first = next(iter(tree.root.children), None)
+        if self.query_one("#memory-filter", Input).value and first is not None and first.children:
+            tree.move_cursor(first.children[0])
 
     def clear_filter(self) -> bool:
         """Close the filter; tell whether it was open."""
@@ -266,66 +326,11 @@ class MemoryPanel(Vertical):
         self.records_tree.focus()
         return True
 
-    def action_delete(self) -> None:
-        """Ask to delete the copy under the cursor."""
-        if (entry := self._current()) is not None:
-            self.post_message(self.DeleteAsked(entry))
-
-    def action_edit(self) -> None:
-        """Ask to edit the copy under the cursor."""
-        if (entry := self._current()) is not None:
-            self.post_message(self.EditAsked(entry))
-
-    def action_undo(self) -> None:
-        """Ask to take back the newest write."""
-        self.post_message(self.UndoAsked())
-
-    def action_copy(self) -> None:
-        """Copy the id under the cursor."""
-        if (entry := self._current()) is not None:
-            self.app.copy_to_clipboard(entry.meta.id)
-            self.app.notify(f"Copied {entry.meta.id}.", markup=False)
+    def action_want(self, verb: str) -> None:
+        """Ask for something to be done with what is under the cursor."""
+        row = self.current
+        self.post_message(self.Wanted(verb, None if row is None else row.item))
 
     def action_resize(self, cells: int) -> None:
         """Ask for another width."""
         self.post_message(self.Resized(cells))
-
-
-def _is_record(data: Node) -> TypeGuard[Listed]:
-    from muniment.memory.records.listing import Listed
-
-    return isinstance(data, Listed)
-
-
-def _is_scope(data: Node) -> TypeGuard[Scope]:
-    from muniment.memory.records.scope import Scope
-
-    return isinstance(data, Scope)
-
-
-def _matches(entry: Listed, words: list[str]) -> bool:
-    if not words:
-        return True
-    meta = entry.meta
-    text = " ".join((meta.id, meta.title, meta.category, *meta.tags)).casefold()
-    return all(word in text for word in words)
-
-
-def _scope_label(scope: Scope, count: int, *, deepest: bool) -> Text:
-    name = "Global" if scope.kind == "global" else "Project" if deepest else "Parent"
-    place = "" if scope.kind == "global" else f"  {_short(str(scope.directory.parent))}"
-    warning = "  ! others can write here" if scope.warnings else ""
-    return Text.assemble((name, "bold"), (reading_line(place), "dim"), f"  {count}", (warning, "bold"))
-
-
-def _short(path: str, keep: int = 24) -> str:
-    return path if len(path) <= keep else f"…{path[-keep:]}"
-
-
-def _label(entry: Listed) -> Text:
-    """Tell a record's standing by shape and word: a tree takes no colours of the theme."""
-    meta = entry.meta
-    title = f"  {reading_line(meta.title)[:60]}"
-    if entry.effective:
-        return Text.assemble((f"● {meta.id}", "bold"), title)
-    return Text.assemble(f"○ {meta.id}", ("  expired" if entry.expired else "  overridden", "italic"), title)

@@ -1,0 +1,133 @@
+"""What a person does to memory by hand, from panel, search or a reading screen: one door for every kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from muniment.approval.proposal import Asker, Decision, Proposal
+from muniment.memory.origin import Origin
+from muniment.safety.errors import MunimentError
+from muniment.session.holdings import Item
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+    from muniment.tui.app import MunimentApp
+
+Act = Callable[["MunimentApp", "Engine", Item], Awaitable[None]]
+
+
+def do(app: MunimentApp, engine: Engine, verb: str, item: Item | None) -> None:
+    """Do what was asked, with the item it was asked for; says so where that cannot be done."""
+    if verb == "undo":
+        from muniment.tui.by_hand_undo import undo
+
+        _run(app, undo(app, engine))
+    elif verb in ("note", "create"):
+        from muniment.tui import by_hand_new
+
+        _run(app, by_hand_new.note(app, engine) if verb == "note" else by_hand_new.create(app, engine, item))
+    elif item is not None:
+        _run(app, _act(app, engine, verb, item))
+
+
+async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
+    from muniment.tui import by_hand_records, by_hand_user
+    from muniment.tui.open_item import open_item
+
+    acts: dict[tuple[str, str], Act] = {
+        ("edit", "record"): by_hand_records.edit,
+        ("delete", "record"): by_hand_records.delete,
+        ("move", "record"): by_hand_records.move,
+        ("edit", "user"): by_hand_user.edit,
+        ("delete", "user"): by_hand_user.delete,
+    }
+    if verb == "open":
+        await open_item(app, engine, item)
+    elif verb == "copy":
+        app.copy_to_clipboard(item.id)
+        app.notify(f"Copied {item.id}.", markup=False)
+    elif (act := acts.get((verb, item.kind))) is not None:
+        await act(app, engine, item)
+    else:
+        app.notify(cannot(verb, item), markup=False)
+
+
+def cannot(verb: str, item: Item) -> str:
+    """Say why this is not done with an item of this kind, and what is."""
+    words = {
+        "move": "Only a record can be moved to another scope.",
+        "hold": "Only an inbox note can be held back.",
+        "promote": "Only an inbox note can be promoted to knowledge.",
+    }
+    return words.get(verb, f"That cannot be done here: {item.id} is not changed this way.")
+
+
+def verbs_of(item: Item) -> tuple[tuple[str, str, str], ...]:
+    """Return what can be done with an item: key, verb and word."""
+    match item.kind:
+        case "record":
+            return (
+                ("d", "delete", "Delete"),
+                ("e", "edit", "Edit"),
+                ("m", "move", "Move scope"),
+                ("y", "copy", "Copy id"),
+            )
+        case "user":
+            return (("d", "delete", "Delete"), ("e", "edit", "Edit"), ("y", "copy", "Copy name"))
+        case _:
+            return (("y", "copy", "Copy id"),)
+
+
+def _run(app: MunimentApp, work: Awaitable[None]) -> None:
+    app.run_worker(_told(app, work), group="by-hand")
+
+
+async def _told(app: MunimentApp, work: Awaitable[None]) -> None:
+    """Say a failure in one sentence, where the person is looking."""
+    try:
+        await work
+    except (MunimentError, OSError) as error:
+        fault(app, str(error))
+
+
+def fault(app: MunimentApp, sentence: str) -> None:
+    """Say what went wrong: in the conversation, and over whatever screen lies above it."""
+    app.tell(sentence, error=True)
+    if app.screen is not app.session_screen:
+        from muniment.safety.visible import reading_line
+
+        app.notify(reading_line(sentence), severity="error", markup=False)
+
+
+def done(app: MunimentApp, sentence: str, written: str) -> None:
+    """Say what was written, and let everything that shows memory look again."""
+    app.tell(sentence)
+    app.session_screen.written(written)
+    if app.screen is not app.session_screen:
+        from muniment.safety.visible import reading_line
+
+        app.notify(reading_line(sentence), markup=False)
+
+
+def origin_of(engine: Engine, reason: str = "") -> Origin:
+    """Return who writes: the user, from the screen."""
+    recipe = engine.recipe
+    return Origin("user", "panel", engine.id, recipe.name, recipe.agent, "", str(engine.mode), "user", reason)
+
+
+def asker_of(engine: Engine) -> Asker:
+    """Return who asks: the user."""
+    return Asker(session=engine.id, recipe=engine.recipe.name, agent="you, by hand")
+
+
+async def decide(app: MunimentApp, proposal: Proposal) -> Decision:
+    """Put a proposal of the user's own on the desk and open it at once: nobody else's key is in the way."""
+    waiting = asyncio.ensure_future(app.ask(proposal))
+    try:
+        await asyncio.sleep(0)  # until it lies on the desk
+        app.desk.open_now()
+        return await waiting
+    finally:
+        waiting.cancel()

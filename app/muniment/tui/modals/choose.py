@@ -1,0 +1,84 @@
+"""Choosing one of a few words, with a look at what each would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from muniment.tui.text import safe
+from muniment.tui.widgets.key_bar import KeyBar
+
+
+class Choose(ModalScreen[str | None]):
+    """Dismissed with the word that was taken, with None where the old one stays."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#choose-words"
+    BINDING_GROUP_TITLE = "Choice"
+    HELP = "Arrows move, Enter takes one, Escape leaves things as they were."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Back without a change", id="choose.back"),
+    ]
+    DEFAULT_CSS = """
+    Choose { align: center middle; background: $background 60%; }
+    Choose > Vertical {
+        width: 56; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $primary;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    Choose OptionList, Choose OptionList:focus {
+        border: none; background: $surface; height: auto; max-height: 12; margin: 1 0; padding: 0;
+    }
+    Choose KeyBar { background: $surface; padding: 0; }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        words: Sequence[str],
+        now: str,
+        preview: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._title, self._about, self._words, self._now = title, about, words, now
+        self._preview = preview
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = safe(self._title)
+            yield Static(safe(self._about), markup=False)
+            yield OptionList(
+                *(Option(Content(f"{'● ' if word == self._now else '  '}{word}")) for word in self._words),
+                id="choose-words",
+                markup=False,
+            )
+            yield KeyBar()
+
+    def on_mount(self) -> None:
+        at = self._words.index(self._now) if self._now in self._words else 0
+        self.query_one(OptionList).highlighted = at
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        if self._preview is not None:
+            self._preview(self._words[event.option_index])
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self._words[event.option_index])
+
+    def action_leave(self) -> None:
+        """Leave things as they were."""
+        if self._preview is not None:
+            self._preview(self._now)
+        self.dismiss(None)

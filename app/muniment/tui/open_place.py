@@ -1,0 +1,55 @@
+"""Opening the places that a function key leads to, and what happens with what is chosen there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
+from muniment.session.holdings import Item
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+    from muniment.tui.app import MunimentApp
+
+SETTLE_SECONDS = 0.6
+"""How long the panel's width must stand still before it is written into the settings."""
+
+
+def search(app: MunimentApp, engine: Engine, words: str) -> None:
+    """Search, and open what is chosen."""
+    from muniment.tui.screens.search import SearchScreen
+
+    def chosen(item: Item | None) -> None:
+        if item is not None:
+            app.by_hand("open", item)
+
+    app.push_screen(SearchScreen(engine.surfaces, words), chosen)
+
+
+def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
+    """Show the last request and the next one."""
+    from muniment.tui.actions import inspect as show
+
+    show(app, engine, draft)
+
+
+def sessions(app: MunimentApp, resume: Callable[[str | None], None]) -> None:
+    """Show earlier sessions; what is chosen is resumed."""
+    from muniment.tui.screens.sessions import SessionsScreen
+
+    current = "" if app.engine is None else app.engine.id
+    app.push_screen(SessionsScreen(app.boot.paths, current), resume)
+
+
+async def keep_panel_width(app: MunimentApp, cells: int) -> None:
+    """Write the width into the settings once the panel has been left alone for a moment."""
+    from muniment.settings.edit import change
+
+    await asyncio.sleep(SETTLE_SECONDS)
+    try:
+        await asyncio.to_thread(change, app.boot.paths, "tui.panel_width", cells)
+    except (MunimentError, OSError) as error:
+        app.notify(f"The width of the panel was not kept: {reading_line(str(error))}", markup=False)

@@ -1,0 +1,129 @@
+"""What the memory panel shows, as plain rows: groups, items, and the words for what is not listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from muniment.safety.visible import reading_line
+from muniment.session.holdings import WINDOW, Group, Holdings, Item, narrow
+
+PASSED = "passed"
+"""Key of the group of files that are not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: `left` may be cut, `right` stands at the edge. Items and groups open, hints do not."""
+
+    key: tuple[str, ...]
+    left: str
+    right: str = ""
+    kind: str = "hint"
+    """`group`, `item`, `file` or `hint`."""
+    quiet: str = ""
+    """Words behind `left`, less loud."""
+    counts: bool = True
+    """Whether an item is in effect."""
+    item: Item | None = None
+    group: str = ""
+    about: str = ""
+    """The whole of it in words, for the line below the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A group's row with those below it."""
+
+    row: Row
+    rows: tuple[Row, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the panel draws."""
+
+    branches: tuple[Branch, ...]
+    title: str
+    message: str = ""
+
+
+def view(holdings: Holdings, words: str, opened: Mapping[str, bool]) -> View:
+    """Lay out what is held; `opened` says of groups whether a person opened or closed them."""
+    shown = narrow(holdings, words)
+    filtered = bool(words.split())
+    branches = [_branch(group, opened, filtered) for group in shown.groups]
+    if shown.passed:
+        about = "Files that are not used; each says why. Repair or remove them, then they count again."
+        row = Row((PASSED,), "Skipped files", str(len(shown.passed)), "group", group=PASSED, about=about)
+        rows = tuple(
+            Row(
+                (PASSED, each.path),
+                _name(each.path),
+                "",
+                "file",
+                reading_line(each.reason),
+                about=reading_line(f"{each.path} {each.reason}"),
+            )
+            for each in shown.passed
+        )
+        branches.append(Branch(row, rows, opened.get(PASSED, filtered)))
+    count = holdings.records
+    title = f"Memory  {count:,} record{'' if count == 1 else 's'}"
+    message = ""
+    if filtered:
+        found = shown.count
+        title = f"Memory  {found:,} found"
+        if not branches:
+            message = "Nothing matches; Escape clears the filter."
+    elif not holdings.count:
+        message = "Nothing is remembered here yet. Ask the model to save a rule, or press + to write one."
+    return View(tuple(branches), title, message)
+
+
+def _branch(group: Group, opened: Mapping[str, bool], filtered: bool) -> Branch:
+    about = ". ".join(each for each in (reading_line(group.place), group.warning, group.hint) if each)
+    row = Row(
+        ("group", group.key),
+        group.name if not group.warning else f"{group.name} !",
+        group.amount,
+        "group",
+        short_path(group.place),
+        group=group.key,
+        about=about,
+    )
+    rows = [_item_row(each, group) for each in group.items[:WINDOW]]
+    rest = group.total - len(rows)
+    if rest > 0:
+        text = f"… {rest:,} more: / filters"
+        about = f"{rest:,} more of {group.name} are not listed; press / and type a word to see them."
+        rows.append(Row(("more", group.key), text, about=about))
+    is_open = bool(rows) and (filtered or opened.get(group.key, group.open))
+    return Branch(row, tuple(rows), is_open)
+
+
+def _item_row(item: Item, group: Group) -> Row:
+    title = reading_line(item.title[:400])
+    state = f" ({item.state})" if item.state else ""
+    return Row(
+        item.key,
+        reading_line(item.id),
+        item.state,
+        "item",
+        title,
+        not item.state,
+        item,
+        group.key,
+        f"{reading_line(item.id)}{state}: {title}",
+    )
+
+
+def short_path(path: str, keep: int = 26) -> str:
+    """Return the end of a path, which tells more than its beginning."""
+    shown = reading_line(path)
+    return shown if len(shown) <= keep else f"…{shown[1 - keep :]}"
+
+
+def _name(path: str) -> str:
+    return reading_line(path.rsplit("/", 1)[-1] or path)
