@@ -1,4 +1,4 @@
-"""Running cases: what fails is reported as failing, every grader notices, and nothing of the user is touched."""
+"""Running cases: what fails is told as failing, every grader notices, nothing of the user is touched."""
 
 from __future__ import annotations
 
