@@ -6,7 +6,7 @@ STAMP := $(VENV)/.muniment-ready
 PYTEST_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench bench-recall screenshots snapshots lock clean
+.PHONY: help run test check bench bench-full bench-peers bench-recall screenshots snapshots lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,12 @@ check: $(STAMP) ## formatting, lint, types, layers and file sizes
 bench: $(STAMP) ## speed, as ratios against the physical limit in the same run
 	@$(PY) tests/bench/speed.py
 
+bench-full: $(STAMP) ## the same with 100,000 records as well; takes long
+	@$(PY) tests/bench/speed.py --full
+
+bench-peers: $(STAMP) ## beside neighbours from the package index, each in an environment of its own
+	@$(PY) tests/bench/peers.py
+
 bench-recall: $(STAMP) ## how well search finds, on LoCoMo where it lies
 	@$(PY) tests/bench/recall.py
 
@@ -58,5 +64,5 @@ lock: $(STAMP) ## pin every dependency again, with hashes and without addresses
 	@$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev pyproject.toml -o requirements.lock
 
 clean: ## remove the environment and all caches
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find app tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,236 @@
+"""Muniment beside its neighbours, in one run on the same texts: ingest, one change, warm and cold search.
+
+Each neighbour is installed from the package index into an environment of its own below `.venv-peers`; one
+that cannot be had is named. Sizes are 1,000 and 10,000 texts of about 700 bytes; `--small` leaves 10,000 out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from support.environment import isolated  # noqa: E402 - the path has to be there first
+from support.terminal import COMMAND  # noqa: E402
+
+ENVIRONMENTS = HERE.parents[1] / ".venv-peers"
+WORKERS = HERE / "peers"
+SIZES = (1_000, 10_000)
+QUESTIONS = 100
+INSTALL_SECONDS = 600
+RUN_SECONDS = 900
+COLD_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One system: how to install it, which worker measures it, and how to search it in a fresh process."""
+
+    name: str
+    authority: str
+    requirement: str = ""
+    worker: str = ""
+    cold: tuple[str, ...] = ()
+    """The words of one search; `{python}`, `{bin}` and `{place}` are filled in."""
+    most: int = SIZES[-1]
+    """The largest size it is asked to take."""
+    least_python: tuple[int, int] = (3, 11)
+    home: tuple[str, ...] = field(default=())
+    """Variables that have to name the directory worked in."""
+
+
+QUESTION = "wombat orchard"
+PEERS = (
+    Peer("Muniment", "files", worker="muniment_worker.py", cold=(str(COMMAND), "memory", "search", QUESTION)),
+    Peer(
+        "engram-agent-memory",
+        "files",
+        "engram-agent-memory==0.4.1",
+        "engram_worker.py",
+        ("{python}", str(WORKERS / "engram_cold.py"), "{place}", QUESTION),
+    ),
+    Peer(
+        "basic-memory",
+        "files",
+        "basic-memory==0.24.1",
+        "basic_memory_worker.py",
+        ("{bin}/basic-memory", "tool", "search-notes", QUESTION),
+        most=1_000,
+        least_python=(3, 12),
+        home=("HOME",),
+    ),
+    Peer(
+        "commonplace-agent-memory",
+        "database",
+        "commonplace-agent-memory==0.1.0",
+        "commonplace_worker.py",
+        ("{bin}/commonplace", "recall", QUESTION),
+        least_python=(3, 12),
+    ),
+    Peer(
+        "sqlite-utils",
+        "database",
+        "sqlite-utils==4.2.1",
+        "sqlite_utils_worker.py",
+        ("{bin}/sqlite-utils", "search", "{place}/memories.db", "memories", QUESTION),
+    ),
+)
+
+
+def texts(count: int) -> dict[str, list[object]]:
+    """Make up memories whose words are as frequent as words are, and questions about them."""
+    pick = random.Random(7)
+    words = [
+        "".join(pick.choice("bdfgklmnprst") + pick.choice("aeiou") for _ in range(size))
+        for size in pick.choices((2, 3, 4), k=8_000)
+    ]
+    frequent = [1 / (rank + 1) for rank in range(len(words))]
+    bodies = [pick.choices(words, frequent, k=100) for _ in range(count)]
+    memories: list[object] = [
+        {"id": f"note-{n:06}", "title": " ".join(body[:6]), "body": " ".join(body[6:])}
+        for n, body in enumerate(bodies)
+    ]
+    questions: list[object] = [
+        " ".join(pick.sample(pick.choice(bodies), 1 + n % 6)) for n in range(QUESTIONS)
+    ]
+    return {"memories": memories, "questions": questions}
+
+
+def interpreter(least: tuple[int, int]) -> str | None:
+    """Return a Python that is new enough, or None."""
+    if sys.version_info[:2] >= least:
+        return sys.executable
+    script = f"import sys; sys.exit(sys.version_info < {least})"
+    names = [f"python3.{minor}" for minor in range(least[1], 16)]
+    shims = sorted(Path.home().glob(".pyenv/versions/3.*/bin/python3"))
+    for name in [*filter(None, map(shutil.which, names)), *map(str, shims)]:
+        if subprocess.run([name, "-c", script], check=False, capture_output=True).returncode == 0:
+            return name
+    return None
+
+
+def installed(peer: Peer) -> Path | str:
+    """Return the directory of the commands of a peer's environment, or why there is none."""
+    if not peer.requirement:
+        return Path(sys.executable).parent
+    place = ENVIRONMENTS / peer.name
+    commands = place / "bin"
+    if (place / "ready").exists():
+        return commands
+    python = interpreter(peer.least_python)
+    if python is None:
+        return f"needs Python {peer.least_python[0]}.{peer.least_python[1]}, which is not here"
+    shutil.rmtree(place, ignore_errors=True)
+    print(f"installing {peer.requirement} …", file=sys.stderr)
+    try:
+        subprocess.run([python, "-m", "venv", str(place)], check=True, capture_output=True)
+        subprocess.run(
+            [str(commands / "python"), "-m", "pip", "install", "--quiet", peer.requirement],
+            check=True,
+            capture_output=True,
+            timeout=INSTALL_SECONDS,
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return f"{peer.requirement} could not be installed from the package index"
+    (place / "ready").touch()
+    return commands
+
+
+def cold(words: list[str], env: dict[str, str], place: Path) -> float:
+    """Return the least seconds that one search took in a fresh process."""
+    times = []
+    for _ in range(COLD_ROUNDS):
+        begun = time.perf_counter()
+        subprocess.run(words, env=env, cwd=place, check=True, capture_output=True)
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def measure(peer: Peer, commands: Path, source: Path) -> dict[str, float] | str:
+    """Return what one peer took, or why there is nothing to tell."""
+    with tempfile.TemporaryDirectory(prefix="muniment-peers-") as directory:
+        place = Path(directory)
+        env = isolated(place)
+        env.update({name: str(place) for name in peer.home})
+        env["COMMONPLACE_DB"] = str(place / "commonplace.db")
+        python = str(commands / "python")
+        try:
+            done = subprocess.run(
+                [python, str(WORKERS / peer.worker), str(source), str(place)],
+                cwd=place,
+                env=env,
+                check=True,
+                capture_output=True,
+                timeout=RUN_SECONDS,
+            )
+            taken: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+            filled = {"python": python, "bin": str(commands), "place": str(place)}
+            taken["cold"] = cold([word.format(**filled) for word in peer.cold], env, place)
+        except subprocess.TimeoutExpired:
+            return f"took longer than {RUN_SECONDS} s"
+        except subprocess.CalledProcessError as error:
+            last = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            return f"failed: {' '.join(last)[:100]}"
+    return taken
+
+
+def grep(source: Path) -> dict[str, float]:
+    """Return what `grep -r` takes over the same texts as files; it has no index and nothing to keep."""
+    data = json.loads(source.read_text("utf-8"))
+    with tempfile.TemporaryDirectory(prefix="muniment-peers-") as directory:
+        place = Path(directory)
+        for each in data["memories"]:
+            (place / f"{each['id']}.md").write_text(f"{each['title']}\n{each['body']}\n")
+        (place / "wombat.md").write_text("a wombat was seen in the orchard\n")
+        words = ["grep", "-rliE", QUESTION.replace(" ", "|"), "."]
+        return {"cold": cold(words, dict(os.environ), place)}
+
+
+def line(name: str, authority: str, taken: dict[str, float]) -> str:
+    """Return one row of the table, in milliseconds."""
+    cells = [taken.get(key) for key in ("ingest", "resync", "p50", "p95", "cold")]
+    shown = "".join(f"{'-':>11}" if each is None else f"{each * 1000:>11.1f}" for each in cells)
+    return f"{name:<26} {authority:<9}{shown}"
+
+
+def main(arguments: list[str]) -> int:
+    """Print a table for each size; the exit code says nothing about speed."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    places = [(peer, installed(peer)) for peer in PEERS]
+    for count in SIZES[:1] if "--small" in arguments else SIZES:
+        head = "".join(f"{name:>11}" for name in ("ingest", "1 changed", "warm p50", "warm p95", "cold"))
+        print(f"\n{count:,} texts, milliseconds\n{'system':<26} {'authority':<9}{head}")
+        with tempfile.TemporaryDirectory(prefix="muniment-texts-") as directory:
+            source = Path(directory) / "texts.json"
+            source.write_text(json.dumps(texts(count)))
+            for peer, commands in places:
+                if isinstance(commands, str):
+                    print(f"{peer.name:<26} {commands}")
+                elif count > peer.most:
+                    print(
+                        f"{peer.name:<26} {peer.authority:<9} not asked: {peer.most:,} already take minutes"
+                    )
+                else:
+                    taken = measure(peer, commands, source)
+                    told = f"{peer.name:<26} {taken}"
+                    print(told if isinstance(taken, str) else line(peer.name, peer.authority, taken))
+            print(line("grep -r", "files", grep(source)), flush=True)
+    print(
+        "\nA database that is its own authority has no files to look at, and grep keeps no index: where they "
+        "are\nfaster than Muniment, that is why. Muniment looks at every file before each answer."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
