@@ -13,7 +13,7 @@ LISTED = 50
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
-    commands = parser.add_subparsers(required=True, metavar="list|show|export|delete")
+    commands = parser.add_subparsers(required=True, metavar="list|show|export|delete|rate")
 
     command = commands.add_parser("list", help="list sessions, newest first")
     command.add_argument(
@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command.add_argument("--yes", action="store_true", help="do not ask")
     command.add_argument("--json", action="store_true", help="one JSON object")
     command.set_defaults(action=delete)
+
+    command = commands.add_parser("rate", help="say whether a finished task was good; its agent gets a note")
+    command.add_argument("id", metavar="ID")
+    command.add_argument("rating", choices=("up", "down"))
+    command.add_argument("--comment", default="", help="what was good or not; - reads standard input")
+    command.add_argument("--json", action="store_true", help="one JSON object")
+    command.set_defaults(action=rate)
 
 
 def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -105,6 +112,30 @@ def delete(arguments: argparse.Namespace, shell: Shell) -> int:
         shell.json({"id": arguments.id, "removed": [str(path) for path in removed]})
     else:
         shell.out(f"Deleted session {arguments.id}.")
+    return OK
+
+
+def rate(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Write a note to the agent of a finished task."""
+    from muniment.session.feedback import rate_session
+
+    comment = shell.text_or_stdin(arguments.comment, "--comment") or ""
+    rated = rate_session(shell.paths, shell.settings, arguments.id, arguments.rating, comment)
+    if arguments.json:
+        shell.json(
+            {
+                "id": arguments.id,
+                "rating": arguments.rating,
+                "agent": rated.note.agent,
+                "note": rated.note.name,
+                "scope": rated.scope,
+                "directory": str(rated.directory),
+            }
+        )
+    else:
+        shell.out(
+            f"Rated {arguments.rating}: {rated.note.name} waits in the inbox, {rated.note.path.parent}."
+        )
     return OK
 
 

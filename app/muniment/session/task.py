@@ -200,13 +200,13 @@ class TaskState:
             data |= {"by": end.by, "summary": end.summary, "failure_class": end.failure_class, "pr": end.pr}
         if note is None:
             return ToolResult("completed", data, f"The task is reported: {outcome}. It leaves no note.")
-        scope = self._surfaces.team.scope
-        data |= {"note": note.name, "id": note.id, "scope": scope, "directory": str(note.path.parent)}
+        scope, directory = self._surfaces.team.scope, self._surfaces.team.directory
+        data |= {"note": note.name, "id": note.id, "scope": scope, "directory": str(directory)}
         return ToolResult(
             "completed",
             data,
             f"The task is reported: {outcome}. Note {note.id} ({note.name}) in {scope} scope, "
-            f"{note.path.parent}, waits for the user's review.",
+            f"{directory}, waits for the user's review.",
             changed=True,
         )
 

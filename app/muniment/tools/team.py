@@ -11,6 +11,7 @@ from muniment.approval.policy import Effect
 from muniment.approval.proposal import Change, Field, Proposal
 from muniment.memory.origin import Origin
 from muniment.memory.team.notefile import MAX_BODY_BYTES, MAX_TITLE_BYTES, NewNote, check_new
+from muniment.memory.team.shapes import note_written
 from muniment.safety.errors import InvalidInput
 from muniment.safety.findings import warnings_for
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult
@@ -85,7 +86,7 @@ class NoteAdd(Tool[NewNote]):
 
     def inspect(self, request: NewNote, call_id: str, context: ToolContext) -> Proposal:
         agent = context.asker.agent or context.origin.agent or "agent"
-        inbox = context.surfaces.team.inbox
+        team = context.surfaces.team
         return Proposal(
             id=call_id,
             tool=self.name,
@@ -93,8 +94,8 @@ class NoteAdd(Tool[NewNote]):
             fields=(
                 Field("title", request.title),
                 Field("agent", agent),
-                Field("scope", context.surfaces.team.scope),
-                Field("directory", str(inbox.directory)),
+                Field("scope", team.scope),
+                Field("directory", str(team.directory)),
                 Field("body", f"{len(request.body.encode('utf-8'))} bytes"),
             ),
             plan=replace(request, agent=agent, session=context.origin.session),
@@ -113,15 +114,8 @@ class NoteAdd(Tool[NewNote]):
             raise TypeError("a note executes its own plan only")
         team = context.surfaces.team
         note = team.inbox.add(plan, context.origin)
-        data = {
-            "id": note.id,
-            "name": note.name,
-            "title": note.title,
-            "scope": team.scope,
-            "directory": str(note.path.parent),
-        }
-        text = f"Note {note.id} ({note.name}) was added in {team.scope} scope, {note.path.parent}. {_QUEUE}"
-        return ToolResult("completed", data, text, changed=True)
+        text = f"Note {note.id} ({note.name}) was added in {team.scope} scope, {team.directory}. {_QUEUE}"
+        return ToolResult("completed", note_written(team, note), text, changed=True)
 
 
 class TaskReport(Tool[Report]):
@@ -167,8 +161,9 @@ class TaskReport(Tool[Report]):
         fields = [
             Field("outcome", request.outcome),
             Field("nonce", "that of this task" if known else "not that of this task; used for nothing"),
-            Field("summary", request.summary, "block"),
         ]
+        if text is not request.summary:
+            fields.append(Field("summary", request.summary, "block"))
         fields += [
             Field(name, "\n".join(values), "block")
             for name, values in (("files", request.files), ("tests", request.tests))

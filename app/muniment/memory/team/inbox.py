@@ -35,6 +35,7 @@ MAX_NOTES_A_SESSION = 20
 """How many notes an agent may add in one session by itself."""
 _BY_HAND = Origin("user", "panel", decided_by="user")
 _TOOL = "tool"
+ID_PREFIX = "NOTE-"
 _MOST_SUFFIX = 99
 
 
@@ -80,6 +81,14 @@ class Inbox:
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"The inbox has no note {path.name[:180]!a} in {self.directory}.") from None
 
+    def find(self, word: str) -> Note:
+        """Return one note by its file name or by its id; raise `NotFound`."""
+        if word.startswith(ID_PREFIX):
+            for each in self.list():
+                if each.id == word:
+                    return each
+        return self.read(word)
+
     def authors(self, notes: Sequence[Note]) -> Mapping[str, Actor]:
         """Return by name who wrote each note as it stands, as far as this machine's journal knows.
 
@@ -112,7 +121,7 @@ class Inbox:
             path = self._free(self.directory, name)
             data = encode_note(
                 new,
-                note_id=f"NOTE-{secrets.token_hex(6)}",
+                note_id=f"{ID_PREFIX}{secrets.token_hex(6)}",
                 date=f"{now:%Y-%m-%d}",
                 project="" if project is None else " ".join(project.name.split()),
             )
