@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from muniment.approval.policy import Mode
+from muniment.memory.ledger.row import SCOPE_KINDS, TRUSTS, TYPES
 from muniment.safety.schema import (
     INVALID,
     AnyKeys,
@@ -196,12 +197,13 @@ MEMORY = Fields(
             Items(
                 Fields(
                     {
-                        "type": Key(_LINE, required=True),
+                        "type": Key(Choice(TYPES), required=True),
                         "title": Key(_BODY, required=True),
                         "body": Key(_BODY, required=True),
-                        "scope": Key(Choice(("global", "project", "agent")), "default: project"),
+                        "scope": Key(Choice(SCOPE_KINDS), "default: project"),
+                        "project": Key(_LINE, "key of another project than this one"),
                         "agent": Key(_LINE, "whose row it is, for the scope agent"),
-                        "trust": Key(Choice(("human", "system", "agent", "external")), "default: agent"),
+                        "trust": Key(Choice(TRUSTS), "default: agent"),
                         "source": Key(_BODY, "where it came from"),
                         "tags": Key(Items(_BODY)),
                         "paths": Key(Items(_BODY)),
