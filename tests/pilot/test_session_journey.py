@@ -76,8 +76,8 @@ async def test_a_rule_is_kept_found_in_a_new_session_changed_deleted_and_brought
         await ready(pilot, app)
         assert not record_file(project).exists()
         await say(pilot, app, "/undo")
-        await allow(pilot, app)
         await until(pilot, lambda: record_file(project).exists())
+        await until(pilot, lambda: f"Took back: delete {RULE}" in screen_text(app))
 
 
 async def test_the_panel_deletes_through_the_dialog_and_takes_it_back(tmp_path: Path) -> None:
@@ -92,9 +92,28 @@ async def test_the_panel_deletes_through_the_dialog_and_takes_it_back(tmp_path: 
         await until(pilot, lambda: not path.exists() and not listed(app))
         app.session_screen.panel.records_tree.focus()
         await pilot.press("u")
-        await allow(pilot, app)
         await until(pilot, lambda: path.exists() and path.read_bytes() == before)
         await until(pilot, lambda: any(RULE in row for row in listed(app)), seconds=2)
+
+
+async def test_an_undo_asks_only_where_the_file_was_changed_since(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "study")
+    async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
+        await say(pilot, app, TRIES[0][2])
+        await allow(pilot, app)
+        await ready(pilot, app)
+        path = record_file(project)
+        by_hand = path.read_text(encoding="utf-8").replace("Pilot comparison", "My own")
+        path.write_text(by_hand, encoding="utf-8")
+        await say(pilot, app, "/undo")
+        await dialog(pilot, app)
+        assert "changed since" in screen_text(app)
+        await pilot.press("n")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        assert path.read_text(encoding="utf-8") == by_hand
+        await say(pilot, app, "/undo")
+        await allow(pilot, app)
+        await until(pilot, lambda: not path.exists())
 
 
 async def test_a_change_from_outside_is_in_the_panel_within_a_second_or_so(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ _NAME = re.compile(r"[0-9a-f]{32}\.jsonl\Z")
 # The writer puts these keys first and in this order, so that counting needs no JSON reader.
 _KIND = re.compile(rb'^\{"v":1,"seq":\d+,"turn_id":"[0-9a-f]*","kind":"([a-z_]+)"', re.MULTILINE)
 TITLE_MAX = 80
+MESSAGE_LOGS = 200
+"""In how many of the newest logs earlier messages are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,29 @@ def search_sessions(paths: Paths, words: str, *, limit: int = 50) -> Iterator[tu
             limit -= 1
             if limit == 0:
                 return
+
+
+def recent_messages(paths: Paths, *, limit: int = 1_000, cwd: str | None = None) -> list[str]:
+    """Return what the user said in all sessions, the oldest first and each text once, at most `limit`.
+
+    With `cwd` only sessions of that directory count. Only the newest logs are read, until there is enough.
+    """
+    found: dict[str, None] = {}
+    for path in session_paths(paths)[:MESSAGE_LOGS]:
+        try:
+            data = read_regular(path, max_bytes=FILE_MAX_BYTES)
+        except (FileRefused, FileNotFoundError):
+            continue
+        if cwd is not None and _object(data[: data.find(b"\n")]).get("cwd") != cwd:
+            continue
+        for match in reversed([each for each in _KIND.finditer(data) if each[1] == b"user_message"]):
+            end = data.find(b"\n", match.start())
+            text = _object(data[match.start() : end if end >= 0 else len(data)]).get("text")
+            if isinstance(text, str) and text.strip():
+                found.setdefault(text)
+                if len(found) >= limit:
+                    return list(reversed(found))
+    return list(reversed(found))
 
 
 def rename_session(paths: Paths, session_id: str, title: str) -> None:

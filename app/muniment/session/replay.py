@@ -84,3 +84,14 @@ def _called(pending: dict[str, dict[str, str]], call_id: str) -> Iterator[Event]
     except (ValueError, RecursionError):
         value = None
     yield ToolCalled(call_id, call["name"], value if isinstance(value, dict) else arguments)
+
+
+def covered_by(records: Iterable[LogRecord], summary: str) -> list[LogRecord]:
+    """Return the records that a summary with this text stands for, those an earlier one covered included."""
+    seen: list[LogRecord] = []
+    found: list[LogRecord] = []
+    for record in records:
+        if record.kind == "context_compaction" and record["text"] == summary:
+            found = [each for each in seen if each.seq <= record["covered_seq"]]
+        seen.append(record)
+    return found

@@ -99,7 +99,7 @@ class Adapter:
             case ev.ErrorRaised(text):
                 await transcript.notice(text, error=True)
             case ev.Compacted(text, covered):
-                await transcript.notice(_summary(text, covered))
+                await transcript.summary(text, covered)
             case ev.TurnEnded(status):
                 await transcript.end_reply()
                 if status == "cancelled":
@@ -168,14 +168,9 @@ def parts_of(events: Iterable[ev.Event], speaker: str) -> tuple[list[Part], str]
             case ev.ErrorRaised(text):
                 parts.append(Part("error", text))
             case ev.Compacted(text, covered):
-                parts.append(Part("notice", _summary(text, covered)))
+                parts.append(Part("summary", text, turns=covered))
             case ev.TurnEnded("cancelled"):
                 parts.append(Part("notice", "Stopped."))
             case _:
                 continue
     return parts, last
-
-
-def _summary(text: str, covered: int) -> str:
-    about = f"{covered} earlier turns are" if covered else "Earlier turns are"
-    return f"{about} summarised in what the model receives:\n{text}"

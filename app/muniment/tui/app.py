@@ -20,7 +20,9 @@ from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.screens.session import SessionScreen
+from muniment.tui.signals import Signals
 from muniment.tui.theme import THEMES, theme_named
+from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.memory_panel import MemoryPanel
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ class MunimentApp(FrontDoorApp):
             interrupt=self._interrupt,
         )
         self._options = boot.options
+        self._signals = Signals(self)
         self._quit_asked = float("-inf")
         for theme in THEMES:
             self.register_theme(theme)
@@ -167,6 +170,11 @@ class MunimentApp(FrontDoorApp):
         await self._session.attach(engine, card=engine.provider == "rehearsal")
 
     def _not_opened(self, sentence: str) -> None:
+        self._signals.named(f"{engine.recipe.name} · {engine.cwd.name}")
+        if previous is None:
+            from muniment.tui.hands import recall
+
+            self.run_worker(recall(self), group="past")
         self._session.tell(sentence, error=True)
         self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q", busy=False)
 
@@ -183,6 +191,7 @@ class MunimentApp(FrontDoorApp):
             self._session.proposals_wait(self.desk.waiting_text)
 
     async def ask(self, proposal: Proposal) -> Decision:
+        self._signals.waits(len(self.desk.pending))
         """Put a proposal of the user's own on the same desk as the model's."""
         return await self.desk.ask(proposal)
 
@@ -191,6 +200,18 @@ class MunimentApp(FrontDoorApp):
             self.engine.interrupt()
 
     # Leaving
+
+    @on(Composer.EditorAsked)
+    def _editor_asked(self) -> None:
+        from muniment.tui.hands import edit_draft
+
+        edit_draft(self)
+
+    @on(Composer.PastAsked)
+    def _past_asked(self) -> None:
+        from muniment.tui.hands import find_past
+
+        self.run_worker(find_past(self), group="past", exclusive=True)
 
     async def action_quit(self) -> None:
         """Deny what waits, end the session, leave."""

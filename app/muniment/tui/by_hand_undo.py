@@ -1,4 +1,4 @@
-"""Taking back what this session wrote last, after a look at what that does."""
+"""Taking back what this session wrote last: at once, or after a look where the file was changed since."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ async def undo(app: MunimentApp, engine: Engine) -> None:
     """Take back this session's newest write; the two writes of a move go together."""
     records = engine.surfaces.records
     plan, other = await asyncio.to_thread(_look, engine)
-    decision = await decide(app, _proposal(engine, plan, other))
-    if not decision.allowed:
+    # Taking back what stands there as it was written loses nothing: the journal keeps both texts. Only where
+    # somebody changed it since would an undo overwrite what nobody has seen.
+    if plan.changed and not (await decide(app, _proposal(engine, plan, other))).allowed:
         return
     await asyncio.to_thread(records.commit_undo, plan, origin_of(engine))
     if other is not None:
@@ -51,7 +52,7 @@ def _second(engine: Engine, other: Entry) -> None:
     """Take back the other write of a move, if it is still what was shown."""
     records = engine.surfaces.records
     plan = records.plan_undo(session=engine.id)
-    if plan.entry.id != other.id:
+    if plan.entry.id != other.id or plan.changed:
         raise MunimentError(
             f"Half of the move was taken back: {other.path} was written again meanwhile and is left alone."
         )
@@ -68,6 +69,8 @@ def _proposal(engine: Engine, plan: UndoPlan, other: Entry | None) -> Proposal:
         Field("mode of change", plan.action),
         Field("effect", f"the file {words.get(plan.action, plan.action)}"),
     ]
+    if plan.changed:
+        fields.append(Field("changed since", plan.changed))
     if other is not None:
         fields.append(Field("and", f"the copy that the move wrote goes: {other.path}"))
     return Proposal(

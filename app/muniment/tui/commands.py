@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from muniment.approval.policy import Mode
@@ -9,6 +10,10 @@ from muniment.safety.errors import MunimentError
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
+
+OUTCOMES = ("success", "partial", "failure")
+NOTE_TITLE = 120
+"""A note's title is the beginning of its first line, at most so many characters."""
 
 
 def run_slash(app: MunimentApp, name: str, rest: str) -> None:
@@ -35,7 +40,11 @@ def run_slash(app: MunimentApp, name: str, rest: str) -> None:
         case "compact":
             app.run_worker(_compact(app), group="compact", exclusive=True)
         case "clear":
-            app.run_worker(_clear(app), group="clear", exclusive=True)
+            app.run_worker(_clear(app, rest), group="clear", exclusive=True)
+        case "note":
+            app.run_worker(_note(app, rest), group="note")
+        case "done":
+            app.run_worker(_done(app, rest), group="done", exclusive=True)
         case "quit":
             app.run_worker(app.action_quit(), group="quit")
         case _:
@@ -91,14 +100,25 @@ async def _compact(app: MunimentApp) -> None:
     app.session_screen.status.say(state="ready", busy=False)
 
 
-async def _clear(app: MunimentApp) -> None:
-    from muniment.tui.modals.question import Question
+async def _clear(app: MunimentApp, given: str) -> None:
+    from muniment.tui.modals.typed import TypedQuestion
 
     engine = app.engine
     if engine is None or _busy(app):
         return
-    text = "Drop the conversation of this session from its log? Memory stays; this cannot be undone."
-    if not await app.push_screen_wait(Question(text, yes="Drop it", no="Keep it")):
+    if not given:
+        question = TypedQuestion(
+            "Drop the conversation of this session from its log? Memory stays; this cannot be undone.\n\n"
+            f"To drop it, type the full id of the session:\n{engine.id}",
+            engine.id,
+        )
+        if not await app.push_screen_wait(question):
+            app.tell("The conversation was kept.")
+            return
+    elif given != engine.id:
+        app.tell(
+            f"The conversation was kept: /clear takes the full id of this session, {engine.id}.", error=True
+        )
         return
     try:
         engine.clear()
@@ -106,3 +126,58 @@ async def _clear(app: MunimentApp) -> None:
         app.tell(error.sentence, error=True)
         return
     await app.session_screen.attach(engine, card=engine.provider == "rehearsal")
+    app.tell("The conversation of this session was dropped; its id, recipe and memory stay.")
+
+
+async def _note(app: MunimentApp, text: str) -> None:
+    from muniment.memory.origin import Origin
+    from muniment.memory.team.notefile import NewNote
+
+    engine = app.engine
+    if engine is None:
+        return
+    if not text:
+        app.tell("Write the note behind the command: /note what you found.")
+        return
+    recipe = engine.recipe
+    origin = Origin("user", "panel", engine.id, recipe.name, recipe.agent, "", str(engine.mode), "user")
+    title = text.split("\n", 1)[0]
+    new = NewNote(
+        title=title.strip()[:NOTE_TITLE], body=text, agent=recipe.agent, session=engine.id, source="user"
+    )
+    try:
+        note = await asyncio.to_thread(engine.surfaces.team.inbox.add, new, origin)
+    except (MunimentError, OSError) as error:
+        app.tell(str(error), error=True)
+        return
+    app.tell(f"Put into the inbox: {note.title} ({note.path}). It reaches no model before you approve it.")
+    app.session_screen.written(f"noted {note.title}")
+
+
+async def _done(app: MunimentApp, rest: str) -> None:
+    from muniment.tui.modals.choose import Choose
+
+    engine = app.engine
+    if engine is None or _busy(app):
+        return
+    if engine.task is None:
+        app.tell("This session is no task, so there is nothing to end; a recipe with task.capture makes one.")
+        return
+    outcome, _, summary = rest.partition(" ")
+    if outcome and outcome not in OUTCOMES:
+        app.tell(f"A task ends as one of {', '.join(OUTCOMES)}, not as {outcome}.", error=True)
+        return
+    if not outcome:
+        question = Choose("How did the task end?", "Escape leaves it open.", OUTCOMES, OUTCOMES[0])
+        chosen = await app.push_screen_wait(question)
+        if chosen is None:
+            app.tell("The task stays open.")
+            return
+        outcome = chosen
+    try:
+        end = await asyncio.to_thread(engine.finish_task, outcome, summary.strip())
+    except (MunimentError, OSError) as error:
+        app.tell(str(error), error=True)
+        return
+    left = f"; its note waits in the inbox: {end.note}" if end.note else ""
+    app.tell(f"The task ended: {end.outcome}{left}.")

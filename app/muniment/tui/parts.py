@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["who", "user", "reply", "tool", "notice", "error"]
+Kind = Literal["who", "user", "reply", "tool", "notice", "error", "summary"]
 
 TAIL = 40
 """How many parts are drawn when a conversation is opened."""
@@ -17,7 +17,7 @@ MOST = 160
 
 @dataclass(eq=False)
 class Part:
-    """One part; `text` is what was said, `call` and what follows belong to a tool call."""
+    """One part; `text` is what was said, `call` to `result` belong to a tool call, `turns` to a summary."""
 
     kind: Kind
     text: str = ""
@@ -26,6 +26,7 @@ class Part:
     status: str = ""
     decision: str = ""
     result: str = ""
+    turns: int = 0
 
     def decided(self, word: str, by: str, reason: str) -> None:
         """Note who decided this call, and why where the user said so."""

@@ -26,6 +26,7 @@ from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.memory_panel import MemoryPanel
 from muniment.tui.widgets.slash_list import SlashList
 from muniment.tui.widgets.status_line import READY, StatusLine
+from muniment.tui.widgets.summary_line import SummaryLine
 from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.transcript import Transcript
 
@@ -318,6 +319,23 @@ class SessionScreen(Screen[None]):
         """Draw an event of the engine."""
         if self._adapter is not None:
             self._adapter.emit(event)
+
+    @on(SummaryLine.Opened)
+    def _summary_opened(self, event: SummaryLine.Opened) -> None:
+        """Show a summary beside what it stands for, which stays in the log."""
+        from muniment.session.export import as_markdown
+        from muniment.session.replay import covered_by
+        from muniment.tui.screens.reader import Reader
+        from muniment.tui.text import safe
+
+        event.stop()
+        if self.engine is None:
+            return
+        records = covered_by(self.engine.replay(), event.text)
+        sections = [("What the model receives in place of these turns", safe(event.text))]
+        if records:
+            sections.append(("The turns that it covers, as the log has them", safe(as_markdown(records))))
+        self.app.push_screen(Reader("Summary", sections))
 
     def written(self, what: str) -> None:
         """Say what was written by hand, and look at the memory again."""

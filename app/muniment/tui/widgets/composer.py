@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,14 +15,18 @@ from textual.widgets import TextArea
 from muniment.tui.slash import Slash, matching
 from muniment.tui.veil import Veil
 
-_HISTORY = 200
+HISTORY = 400
+"""How many messages the arrows reach."""
 
 
 class Composer(TextArea):
     """Where a message is written; what was pasted is sent as it was."""
 
     BINDING_GROUP_TITLE = "Composer"
-    HELP = "Enter sends; Alt+Enter or Ctrl+J breaks the line; Up and Down at the edges walk the history."
+    HELP = (
+        "Enter sends; Alt+Enter or Ctrl+J breaks the line; Up and Down at the edges walk what was said, "
+        "Ctrl+R searches it; Ctrl+G opens the draft in your editor."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", show=False, tooltip="Send the message", id="composer.send"),
         Binding(
@@ -39,6 +44,22 @@ class Composer(TextArea):
             show=False,
             tooltip="Complete a slash command",
             id="composer.complete",
+        ),
+        Binding(
+            "ctrl+r",
+            "find_past",
+            "Said before",
+            show=False,
+            tooltip="Search what you said in all sessions, and take it into the composer",
+            id="composer.history",
+        ),
+        Binding(
+            "ctrl+g",
+            "edit_outside",
+            "Your editor",
+            show=False,
+            tooltip="Go on with the draft in your own editor ($VISUAL or $EDITOR)",
+            id="composer.editor",
         ),
         Binding(
             "ctrl+c",
@@ -61,6 +82,14 @@ class Composer(TextArea):
         """The draft changed."""
 
         text: str
+
+    @dataclass
+    class PastAsked(Message):
+        """The user wants to search what was said before."""
+
+    @dataclass
+    class EditorAsked(Message):
+        """The user wants to write the draft in an editor."""
 
     @dataclass
     class Choosing(Message):
@@ -176,16 +205,35 @@ class Composer(TextArea):
             chosen = found[self._choice or 0] if (self._choice or 0) < len(found) else found[0]
             self.put(chosen.name + (" " if chosen.argument else ""))
 
+    def action_find_past(self) -> None:
+        """Search what was said before."""
+        self.post_message(self.PastAsked())
+
+    def action_edit_outside(self) -> None:
+        """Go on with the draft in an editor."""
+        self.post_message(self.EditorAsked())
+
     # The draft
+
+    def remember(self, earlier: Sequence[str]) -> None:
+        """Put what was said in earlier sessions, the oldest first, before what was said in this one."""
+        self.past[:0] = earlier
+        if self._at is not None:
+            self._at += len(earlier)
 
     def accepted(self, text: str) -> None:
         """Empty the draft after it was sent, and remember it."""
         if not self.past or self.past[-1] != text:
             self.past.append(text)
-            del self.past[:-_HISTORY]
+            del self.past[:-HISTORY]
         self._at = None
         self._kept = ""
         self.put("")
+
+    def keep_draft(self) -> None:
+        """Remember the draft before another text takes its place."""
+        if self.draft.strip():
+            self.past.append(self.draft)
 
     def put(self, text: str) -> None:
         """Replace the draft."""

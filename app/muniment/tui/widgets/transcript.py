@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
@@ -41,7 +42,12 @@ class Transcript(VerticalScroll, can_focus=True):
     """The conversation."""
 
     BINDING_GROUP_TITLE = "Transcript"
-    HELP = "Arrow keys scroll; older parts come when the top is reached. Tab reaches the tool calls."
+    HELP = "Arrow keys scroll; older parts come when the top is reached. Tab reaches tool calls and code."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "y", "copy", "Copy reply", tooltip="Copy the newest reply to the clipboard", id="transcript.copy"
+        ),
+    ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -56,6 +62,13 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def on_mount(self) -> None:
         self.follow()
+
+    def action_copy(self) -> None:
+        """Copy the newest reply, as the model wrote it."""
+        text = next((part.text for part in reversed(self.parts) if part.kind == "reply"), "")
+        if text:
+            self.app.copy_to_clipboard(text)
+        self.app.notify("Copied the newest reply." if text else "There is no reply yet.", markup=False)
 
     def follow(self) -> None:
         """Stay at the bottom from now on, until the user scrolls."""
@@ -143,6 +156,11 @@ class Transcript(VerticalScroll, can_focus=True):
         await self.end_reply()
         await self._add(Part("error" if error else "notice", text))
 
+    async def summary(self, text: str, turns: int) -> None:
+        """Show that older turns are summarised in what the model receives."""
+        await self.end_reply()
+        await self._add(Part("summary", text, turns=turns))
+
     async def tell_again(self, parts: list[Part], speaker: str) -> None:
         """Show an earlier conversation: its end at once, the rest when it is scrolled to."""
         await self.reset()
@@ -192,6 +210,10 @@ class Transcript(VerticalScroll, can_focus=True):
                 return Reply(reading(part.text))
             case "tool":
                 return ToolLine(part)
+            case "summary":
+                from muniment.tui.widgets.summary_line import SummaryLine
+
+                return SummaryLine(part)
             case "notice":
                 return Said(Content.assemble(("· ", "bold"), safe(part.text)), part.kind)
             case "error":

@@ -1,0 +1,53 @@
+"""A question that is answered yes only by typing a whole word out, so that no habit of hands answers it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from muniment.tui.text import safe
+from muniment.tui.widgets.key_bar import KeyBar
+
+
+class TypedQuestion(ModalScreen[bool]):
+    """Dismissed with True only for exactly the expected text, letter case included."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#typed"
+    BINDING_GROUP_TITLE = "Question"
+    HELP = "Only the whole text, typed as it stands, says yes; anything else and Escape say no."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "No", tooltip="Leave everything as it is", id="typed.no"),
+    ]
+    DEFAULT_CSS = """
+    TypedQuestion { align: center middle; background: $background 60%; }
+    TypedQuestion > Vertical {
+        width: 64; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $warning;
+    }
+    TypedQuestion Input { margin: 1 0; }
+    TypedQuestion KeyBar { background: $surface; padding: 0; }
+    """
+
+    def __init__(self, text: str, expected: str) -> None:
+        super().__init__()
+        self._text, self._expected = text, expected
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(safe(self._text), markup=False)
+            yield Input(id="typed")
+            yield KeyBar()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value == self._expected)
+
+    def action_leave(self) -> None:
+        """Say no."""
+        self.dismiss(False)

@@ -1,0 +1,212 @@
+"""The composer's own habits: commands completed, messages found again, drafts that outlive editors."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.widgets import Static
+
+from muniment.tui.hands import edit_draft
+from muniment.tui.modals.typed import TypedQuestion
+from muniment.tui.screens.past import PastScreen, hits
+from muniment.tui.slash import COMMANDS, matching, parse
+from muniment.tui.widgets.reply import CodeBlock, CodeHead
+from support.app import boot_for, opened, project_at, ready, say, screen_text, until
+
+PROMISED = (
+    "/undo /note /mode /new /resume /compact /clear /done /search /review /context /memory /settings /help"
+)
+
+
+# Slash commands
+
+
+def test_every_promised_command_is_there_and_found_by_its_beginning() -> None:
+    names = [each.name for each in COMMANDS]
+    assert set(PROMISED.split()) <= set(names)
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert name in [each.name for each in matching(name[:3])]
+        assert parse(f"{name} two words") == (
+            next(each for each in COMMANDS if each.name == name),
+            "two words",
+        )
+    assert len(matching("/")) == len(COMMANDS)
+    assert matching("/no such") == []
+
+
+@pytest.mark.parametrize("name", [each.name for each in COMMANDS if each.name != "/quit"])
+async def test_each_command_does_something_that_is_seen(tmp_path: Path, name: str) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(100, 40)) as (app, pilot):
+        await say(pilot, app, "hello")
+        await ready(pilot, app)
+        before, parts = screen_text(app), len(app.session_screen.transcript.parts)
+        await say(pilot, app, name)
+        await until(
+            pilot,
+            lambda: (
+                app.screen is not app.session_screen
+                or len(app.session_screen.transcript.parts) != parts
+                or screen_text(app) != before
+            ),
+        )
+        assert app.is_running
+        assert "There is no command" not in screen_text(app)
+
+
+async def test_clear_needs_the_full_id_typed_out(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(100, 40)) as (app, pilot):
+        await say(pilot, app, "the heron stood still")
+        await ready(pilot, app)
+        assert app.engine is not None
+        session = app.engine.id
+
+        def said() -> list[str]:
+            assert app.engine is not None
+            return [record["text"] for record in app.engine.replay() if record.kind == "user_message"]
+
+        for answer in ("yes", session.upper() + "A", session[:8], "", f" {session}"):
+            await say(pilot, app, "/clear")
+            await until(pilot, lambda: isinstance(app.screen, TypedQuestion))
+            app.screen.query_one("#typed").value = answer  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            await until(pilot, lambda: app.screen is app.session_screen)
+            assert said() == ["the heron stood still"]
+        await say(pilot, app, "/clear yes")
+        await until(pilot, lambda: "takes the full id" in screen_text(app))
+        assert said() == ["the heron stood still"]
+        await say(pilot, app, "/clear")
+        await until(pilot, lambda: isinstance(app.screen, TypedQuestion))
+        await pilot.press(*session, "enter")
+        await until(pilot, lambda: app.screen is app.session_screen and not said())
+        await until(pilot, lambda: "was dropped" in screen_text(app))
+        assert "heron" not in screen_text(app)
+        assert app.engine.id == session
+
+
+# What was said before
+
+
+def test_the_newest_message_with_all_words_comes_first() -> None:
+    said = ["Weigh the plums", "weigh the figs", "The Plums again"]
+    assert hits(said, "PLUMS") == ["The Plums again", "Weigh the plums"]
+    assert hits(said, "weigh the") == ["weigh the figs", "Weigh the plums"]
+    assert hits(said, "") == said[::-1]
+    assert hits(said, "pears") == []
+
+
+async def test_what_was_said_in_another_session_is_found_and_taken_into_the_composer(tmp_path: Path) -> None:
+    here, there = project_at(tmp_path / "here"), project_at(tmp_path / "there")
+    for project, text in ((there, "weigh the [/] plums\nslowly"), (here, "count the figs")):
+        async with opened(boot_for(project)) as (app, pilot):
+            await say(pilot, app, text)
+            await ready(pilot, app)
+    async with opened(boot_for(here), size=(90, 30)) as (app, pilot):
+        composer = app.session_screen.composer
+        await until(pilot, lambda: composer.past == ["count the figs"])
+        await pilot.press("up")
+        assert composer.text == "count the figs"
+        await pilot.press("down", *"half", "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, PastScreen))
+        await pilot.pause()
+        assert "2 messages" in screen_text(app)
+        await pilot.press(*"plum")
+        await until(pilot, lambda: "1 message" in screen_text(app))
+        assert "weigh the [/] plums" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: composer.text == "weigh the [/] plums\nslowly")
+        assert app.engine is not None
+        assert not app.engine.busy
+        assert composer.past[-1] == "half"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, PastScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        assert composer.text == "weigh the [/] plums\nslowly"
+
+
+# The editor
+
+
+def script(directory: Path, body: str) -> str:
+    path = directory / "an editor.sh"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return f"'{path}' --wait"
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "told"),
+    [
+        ('printf "more\\n" >> "$2"', "a draft\x1bmore", ""),
+        ('printf "gone" > "$2"; exit 3', "a draft\x1b", ""),
+        ('printf "\\377" > "$2"', "a draft\x1b", "no UTF-8"),
+        ('rm "$2"', "a draft\x1b", "The editor left no text"),
+        (None, "a draft\x1b", "Your draft is as it was"),
+    ],
+)
+async def test_a_draft_comes_back_from_the_editor_and_outlives_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str | None, text: str, told: str
+) -> None:
+    from contextlib import nullcontext
+
+    boot = boot_for(project_at(tmp_path / "p"))
+    command = script(tmp_path, body) if body is not None else "/nowhere/to-be-found"
+    async with opened(replace(boot, environ={**boot.environ, "VISUAL": command})) as (app, pilot):
+        # A test has no terminal that could be lent away.
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        composer = app.session_screen.composer
+        composer.post_message(events.Paste("a draft\x1b"))
+        await until(pilot, lambda: composer.draft == "a draft\x1b")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: composer.draft == text and told in screen_text(app))
+        assert app.engine is not None
+        assert not app.engine.replay()[1:]
+
+
+async def test_without_an_editor_the_key_says_which_variable_to_set(tmp_path: Path) -> None:
+    boot = boot_for(project_at(tmp_path / "p"))
+    environ = {name: value for name, value in boot.environ.items() if name not in ("VISUAL", "EDITOR")}
+    async with opened(replace(boot, environ=environ)) as (app, pilot):
+        app.session_screen.composer.put("a draft")
+        edit_draft(app)
+        await until(pilot, lambda: "EDITOR" in screen_text(app))
+        assert app.session_screen.composer.text == "a draft"
+
+
+# Copying
+
+
+async def test_code_is_copied_by_key_and_by_a_click_on_its_head(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(90, 30)) as (app, pilot):
+        transcript = app.session_screen.transcript
+        await transcript.delta("Look:\n\n```python\nprint('[/]')\nx = 1\n```\n\nand `inline`.\n", "Muniment")
+        await transcript.end_reply()
+        await until(pilot, lambda: bool(app.session_screen.query(CodeBlock)))
+        await pilot.pause()
+        assert "python  ⧉ copy" in screen_text(app)
+        app.session_screen.query_one(CodeBlock).focus()
+        await pilot.press("y")
+        await until(pilot, lambda: app.clipboard == "print('[/]')\nx = 1")
+        app.copy_to_clipboard("")
+        await pilot.click(CodeHead)
+        await until(pilot, lambda: app.clipboard == "print('[/]')\nx = 1")
+        transcript.focus()
+        await pilot.press("y")
+        await until(pilot, lambda: app.clipboard.startswith("Look:"))
+        assert "inline" in app.clipboard
+
+
+async def test_a_large_paste_is_one_draft_and_typing_goes_on_at_its_end(tmp_path: Path) -> None:
+    text = "\r\n".join(f"{n} {'x' * 200}" for n in range(5_000))
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        composer = app.session_screen.composer
+        app.post_message(events.Paste(text))
+        await until(pilot, lambda: composer.text.count("\n") == 4_999)
+        await pilot.press("x")
+        assert composer.draft == text.replace("\r\n", "\n") + "x"
+        assert not app.session_screen.query_one("#slash", Static).display
