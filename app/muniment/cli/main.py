@@ -23,6 +23,8 @@ COMMANDS = {
     "user": ("muniment.cli.user", "list, read and write what every session is shown"),
     "note": ("muniment.cli.note", "add, read and hold the notes that wait for your review"),
     "pin": ("muniment.cli.pin", "show and write what every session here is shown first"),
+    "consolidate": ("muniment.cli.consolidate", "turn waiting notes into team notes and knowledge"),
+    "knowledge": ("muniment.cli.knowledge", "list, write and sweep the knowledge base"),
     "context": ("muniment.cli.context", "show what the next request would carry"),
     "tool": ("muniment.cli.tool", "call one tool as the model would"),
     "session": ("muniment.cli.session", "list, show, export, rate and delete sessions"),
