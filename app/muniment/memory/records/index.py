@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -28,14 +29,23 @@ from typing import TYPE_CHECKING, Literal
 from muniment.memory.records.index_file import ScopeIndex, ScopeState
 from muniment.memory.records.index_place import IndexUnavailable
 from muniment.memory.records.index_schema import META_COLUMNS, meta_row, written
-from muniment.memory.records.index_search import Hit, SearchResult, live_among, meta_of, search_states
+from muniment.memory.records.index_search import (
+    Hit,
+    RecordPool,
+    SearchResult,
+    live_among,
+    meta_of,
+    recall_states,
+    search_states,
+)
 from muniment.memory.records.listing import ScopeCount
 from muniment.memory.records.scan import Meta, Skipped
 
 if TYPE_CHECKING:
+    from muniment.memory.recall.query import Query
     from muniment.memory.records.scope import Scope, ScopeChain
 
-__all__ = ["Catalog", "Hit", "IndexUnavailable", "Levels", "ScopeIndex", "SearchResult"]
+__all__ = ["Catalog", "Hit", "IndexUnavailable", "Levels", "RecordPool", "ScopeIndex", "SearchResult"]
 
 Levels = tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]
 """Per scope, global first, the metadata of its copies; all that is skipped; the counts of each scope."""
@@ -83,6 +93,13 @@ class Catalog:
         if notice is None:
             return result
         return SearchResult(result.hits, result.searched, result.truncated, notice)
+
+    def recall(self, chain: ScopeChain, query: Query, *, now: datetime, limit: int) -> RecordPool:
+        """Return the effective records that fit a query best, whole; no record is older than its file."""
+        with self._lock:
+            states, skipped = self._states(chain, build=True, trust=False)
+            pool = recall_states(states, query, now=written(now), limit=limit)
+        return replace(pool, notice=_notice(states, skipped))
 
     def levels(self, chain: ScopeChain) -> Levels:
         """Return the metadata of every readable copy, what is skipped and why, and counts."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CANDIDATES = 50
 _DECIMALS = 6
+_UNCOUNTED = Tally((), 0, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,15 @@ class SearchResult:
     hits: tuple[Hit, ...]
     searched: int
     truncated: bool
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPool:
+    """Records that may be recalled with their contents, and the counts of all that were searched."""
+
+    records: tuple[tuple[Meta, str], ...]
+    corpus: Corpus
     notice: str | None = None
 
 
@@ -95,7 +105,47 @@ def search_states(
         corpus = telling_corpus
         held, _ = _held(states, places, query)
     scorer = Scorer(query, WEIGHTS)
-    wanted = limit + 1
+    found, standing = _gather(states, places, query, held, now, limit + 1, include_overridden)
+    for each in found:
+        if each.tally is _UNCOUNTED:
+            each.tally = _tally(scorer, each.row, each.content)
+        # What the index found counts, even where its words stand further on than is looked at here.
+        each.score = max(round(scorer.score(each.tally, corpus), _DECIMALS), 10**-_DECIMALS)
+    found.sort(key=lambda each: each.id)
+    found.sort(key=lambda each: (each.score, each.depth, each.row[6]), reverse=True)
+    hits = tuple(_hit(states, each, standing, now) for each in found[:limit])
+    return SearchResult(hits, searched, len(found) > limit)
+
+
+def recall_states(states: Sequence[ScopeState], query: Query, *, now: str, limit: int) -> RecordPool:
+    """Return about `limit` effective records that the indexes rank first, with counts for the whole query."""
+    places = list(range(len(states)))
+    held, tallies = _held(states, places, query)
+    corpus = _corpus(states, places, query, tallies)
+    asked, _ = telling(query, corpus)
+    if asked is not query:
+        held, _ = _held(states, places, asked)
+    found, _ = _gather(states, places, asked, held, now, limit, False)
+    return RecordPool(
+        tuple((meta_of(each.row, states[each.depth].scope), each.content) for each in found), corpus
+    )
+
+
+def fields_of(meta: Meta, content: str) -> tuple[str, str, str]:
+    """Return the texts of a record in the order of the weights."""
+    return meta.title, labels_of(meta.id, meta.category, meta.tags), content
+
+
+def _gather(
+    states: Sequence[ScopeState],
+    places: Sequence[int],
+    query: Query,
+    held: Sequence[_Found],
+    now: str,
+    wanted: int,
+    include_overridden: bool,
+) -> tuple[list[_Found], dict[str, int]]:
+    """Return at least so many candidates where there are so many, and the depth of the copy that counts."""
     room = max(CANDIDATES, wanted)
     while True:
         more = False
@@ -106,20 +156,13 @@ def search_states(
             hidden = states[depth].hidden
             for *row, content in rows:
                 if row[0] not in hidden:
-                    found.append(_Found(depth, row, content, _tally(scorer, row, content)))
+                    found.append(_Found(depth, row, content, _UNCOUNTED))
         standing = _standing(states, found, now)
         if not include_overridden:
             found = [each for each in found if _counts(each, standing, now)]
         if len(found) >= wanted or not more:
-            break
+            return found, standing
         room *= 4
-    for each in found:
-        # What the index found counts, even where its words stand further on than is looked at here.
-        each.score = max(round(scorer.score(each.tally, corpus), _DECIMALS), 10**-_DECIMALS)
-    found.sort(key=lambda each: each.id)
-    found.sort(key=lambda each: (each.score, each.depth, each.row[6]), reverse=True)
-    hits = tuple(_hit(states, each, standing, now) for each in found[:limit])
-    return SearchResult(hits, searched, len(found) > limit)
 
 
 def meta_of(row: Sequence[object], scope: Scope) -> Meta:

@@ -47,7 +47,8 @@ from muniment.safety.files import digest
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal, Line
     from muniment.memory.journal_undo import Undone, UndoPlan
-    from muniment.memory.records.index import Catalog, SearchResult
+    from muniment.memory.recall.query import Query
+    from muniment.memory.records.index import Catalog, RecordPool, SearchResult
 
 # What only search, plans and writes need is imported there: a list of records is wanted at every start.
 
@@ -150,6 +151,10 @@ class RecordStore:
         self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
         self._tidying.start()
         return result
+
+    def recall(self, query: Query, *, limit: int) -> RecordPool:
+        """Return the effective records of the chain that fit a built query best, with their contents."""
+        return self._catalog.recall(self.chain(), query, now=self.clock(), limit=limit)
 
     def reindex(self) -> Stats:
         """Make the search indexes of the chain anew from the files and return the counts."""
