@@ -127,16 +127,23 @@ def read_regular(
 
 
 def write_atomic(
-    path: Path, data: bytes, *, mode: int = PRIVATE_FILE, durable: bool = True, dir_fd: int | None = None
+    path: Path,
+    data: bytes,
+    *,
+    mode: int = PRIVATE_FILE,
+    durable: bool = True,
+    dir_fd: int | None = None,
+    temp_mark: str = "",
 ) -> None:
     """Put `data` at `path` whole or not at all; what was there stays until the new file is on disk.
 
     The temporary file stands beside it under a dotted name that no loader takes for content, and is gone
-    after any error. With `dir_fd` only the last component of `path` counts, in that open directory. Raise
-    `OSError` (no space, read-only, …) or `FileRefused` with the old file untouched.
+    after any error. With `dir_fd` only the last component of `path` counts, in that open directory;
+    `temp_mark` makes the temporary name one that is told from other programs' names. Raise `OSError` (no
+    space, read-only, …) or `FileRefused` with the old file untouched.
     """
     with open_directory(path.parent) if dir_fd is None else nullcontext(dir_fd) as parent:
-        temp = _temp_name(path.name)
+        temp = _temp_name(path.name, temp_mark)
         try:
             fd = os.open(temp, _TEMP_FLAGS, mode, dir_fd=parent)
         except OSError as error:
@@ -208,13 +215,20 @@ def remove_file(path: Path, *, durable: bool = True) -> bool:
     return True
 
 
-def remove_stale_temps(directory: Path, *, older_than: float = 3600.0) -> int:
-    """Remove temporary files that a killed process left, older than so many seconds; return how many."""
+def remove_stale_temps(
+    directory: Path, *, older_than: float = 3600.0, mark: str = "", dir_fd: int | None = None
+) -> int:
+    """Remove temporary files that a killed process left, older than so many seconds; return how many.
+
+    In a directory that is not ours alone `mark` picks those written with it. `dir_fd` is the directory
+    where it is open already.
+    """
     removed = 0
     border = time.time() - older_than
-    with open_directory(directory) as parent, os.scandir(parent) as entries:
+    opened = open_directory(directory) if dir_fd is None else nullcontext(dir_fd)
+    with opened as parent, os.scandir(parent) as entries:
         for entry in entries:
-            if not (entry.name.startswith(".") and entry.name.endswith(".tmp")):
+            if not (entry.name.startswith(f".{mark}") and entry.name.endswith(".tmp")):
                 continue
             info = entry.stat(follow_symlinks=False)
             if stat.S_ISREG(info.st_mode) and info.st_mtime < border and info.st_uid == os.geteuid():
@@ -293,9 +307,9 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _temp_name(name: str) -> str:
+def _temp_name(name: str, mark: str = "") -> str:
     stem = name.encode("utf-8", "surrogateescape")[:_MAX_TEMP_STEM].decode("utf-8", "ignore")
-    return f".{stem}.{secrets.token_hex(6)}.tmp"
+    return f".{mark}{stem}.{secrets.token_hex(6)}.tmp"
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -6,20 +6,23 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from muniment.approval.policy import protected_component
 from muniment.paths import Paths
 from muniment.safety.errors import InvalidInput
-from muniment.safety.files import FileRefused, read_regular, write_atomic
+from muniment.safety.files import FileRefused, read_regular, remove_stale_temps, write_atomic
 
 MAX_FILE_BYTES = 65_536
 NEW_FILE_MODE = 0o644
 NEW_DIRECTORY_MODE = 0o755
 MAX_LOOKED_AT = 20_000
 """Directory entries that one listing looks at before it stops and says so."""
+
+TEMP_MARK = "muniment-"
+"""How the name of a temporary file in a project begins, after its dot, so that only ours are swept."""
 
 Parts = tuple[str, ...]
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -114,7 +117,9 @@ class Workspace:
                 except FileExistsError:
                     continue
         with self._directory(parts[:-1]) as fd:
-            write_atomic(self.root.joinpath(*parts), data, mode=mode, dir_fd=fd)
+            with suppress(OSError):  # what a killed writer left must not keep anybody from writing
+                remove_stale_temps(self.root, mark=TEMP_MARK, dir_fd=fd)
+            write_atomic(self.root.joinpath(*parts), data, mode=mode, dir_fd=fd, temp_mark=TEMP_MARK)
 
     def listing(self, parts: Parts, *, most: int, pattern: str | None = None) -> Listing:
         """List what lies below a directory, nearest first, at most `most` paths; follows no link."""
