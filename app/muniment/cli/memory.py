@@ -125,4 +125,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--yes", action="store_true", help="write without asking")
 
     command("reindex", "make the search indexes anew", lazy("muniment.cli.memory_read", "reindex"))
-    command("doctor", "look for what is wrong with memory here", lazy("muniment.cli.doctor", "memory"))
+    made = command("doctor", "look for what is wrong with memory here", lazy("muniment.cli.doctor", "memory"))
+    made.add_argument("--fix", action="store_true", help="put right what harms nothing, and say what it was")

@@ -178,6 +178,11 @@ class Journal:
             for entry in reversed(entries)
         ]
 
+    def unreadable(self) -> int:
+        """Count the lines that cannot be read; each was cut off by a crash, or damaged."""
+        lines = (raw for segment in self._segments() for raw in self._read(segment).split(b"\n") if raw)
+        return sum(1 for raw in lines if _parse(raw) is None)
+
     def find(self, entry_id: str) -> Entry | None:
         return next((entry for entry in self.entries() if entry.id == entry_id), None)
 
