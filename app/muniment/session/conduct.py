@@ -104,6 +104,8 @@ class Conductor:
             status = "failed"
         self.batch = (0, 0)
         await self._settle(turn, status)
+        if status == "completed":
+            await self._tend(turn)
         ended = TurnEnded(status, turn.usage)
         emit(ended)
         return ended
@@ -158,6 +160,20 @@ class Conductor:
             if stop:
                 turn.emit(ErrorRaised(stop))
                 return "failed"
+
+    async def _tend(self, turn: Running) -> None:
+        """Do for team memory what is set to happen by itself; it changes nothing about how the turn ended."""
+        from muniment.session.team_upkeep import is_due, upkeep
+
+        surfaces = self._context.surfaces
+        try:
+            if await asyncio.to_thread(is_due, surfaces):
+                for sentence in await upkeep(surfaces, self._model):
+                    turn.emit(Notice(sentence))
+        except asyncio.CancelledError:
+            turn.emit(Notice("Tending to team memory was stopped; the next turn goes on with it."))
+        except Exception as error:  # noqa: BLE001 - the turn is over and kept; this must not make it a failure
+            turn.emit(Notice(f"Team memory was not tended to ({type(error).__name__}: {error})."))
 
     async def _settle(self, turn: Running, status: TurnStatus) -> None:
         """Leave a history that the next request can use: partial text kept, every call with one result."""
