@@ -1,0 +1,76 @@
+"""Asking for one line of text, checked while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from muniment.tui.text import safe
+from muniment.tui.widgets.key_bar import KeyBar
+
+
+class Entry(ModalScreen[str | None]):
+    """Dismissed with the text once `fault` finds nothing wrong with it, with None where it is left."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#entry-text"
+    BINDING_GROUP_TITLE = "Entry"
+    HELP = "Type, then Enter keeps it. What is wrong is said below while you type."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Back without a change", id="entry.back"),
+    ]
+    DEFAULT_CSS = """
+    Entry { align: center middle; background: $background 60%; }
+    Entry > Vertical {
+        width: 72; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $primary;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    Entry Input, Entry Input:focus { border: none; background: $panel; margin: 1 0; }
+    Entry #entry-fault { height: auto; min-height: 2; color: $error; }
+    Entry #entry-fault.-right { color: $success; }
+    Entry KeyBar { background: $surface; padding: 0; }
+    """
+
+    def __init__(self, title: str, about: str, text: str, fault: Callable[[str], str]) -> None:
+        super().__init__()
+        self._title, self._about, self._text, self._fault = title, about, text, fault
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = safe(self._title)
+            yield Static(safe(self._about), markup=False)
+            yield Input(value=self._text, id="entry-text", compact=True)
+            yield Static("", id="entry-fault", markup=False)
+            yield KeyBar()
+
+    def on_mount(self) -> None:
+        self._judge(self._text)
+
+    def _judge(self, text: str) -> str:
+        fault = self._fault(text)
+        line = self.query_one("#entry-fault", Static)
+        line.set_class(not fault, "-right")
+        line.update(Content.assemble("✗ ", safe(fault)) if fault else Content("✓ Enter keeps it"))
+        return fault
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._judge(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not self._judge(event.value):
+            self.dismiss(event.value)
+
+    def action_leave(self) -> None:
+        """Go back without a change."""
+        self.dismiss(None)
