@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from muniment.safety.emoji import EMOJI, PICTOGRAPH
+from muniment.safety.pattern import LazyPattern
 
 LONGEST_PLAIN_RUN = 3
 """Longer runs of spaces or of blank lines are shown as a counted mark in the exact forms."""
@@ -44,7 +45,7 @@ IN_WORDS = (
 
 _ANY_HIDDEN = re.compile(f"[{_HIDDEN}\t]")
 _HIDDEN_ONE = re.compile(f"[{_HIDDEN}]")
-_READING = re.compile(f"(?P<keep>{EMOJI}|{IN_WORDS})|\r\n|[{_HIDDEN}]")
+_READING = LazyPattern(f"(?P<keep>{EMOJI}|{IN_WORDS})|\r\n|[{_HIDDEN}]")
 
 _SEEN_LETTERS = (
     "\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u0620-\u064a"
@@ -53,8 +54,8 @@ _SEEN_LETTERS = (
 """Ranges in which every character can be seen: skipped without asking for each."""
 _RUN = LONGEST_PLAIN_RUN + 1
 _ODD = f"[^\x20-\x7e{_SEEN_LETTERS}]"
-_LINE_TOKEN = re.compile(f'(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}})|[\\\\"]|{_ODD}')
-_BLOCK_TOKEN = re.compile(
+_LINE_TOKEN = LazyPattern(f'(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}})|[\\\\"]|{_ODD}')
+_BLOCK_TOKEN = LazyPattern(
     f"(?P<keep>{EMOJI})|(?P<spaces> {{{_RUN},}}| +(?=\n|\\Z))"
     f"|(?:(?<=\n)|\\A)(?P<blank>\n{{{_RUN},}})|\n|\\\\|{_ODD}"
 )
@@ -133,7 +134,7 @@ def _read_one(match: re.Match[str]) -> str:
     return "\n" if match[0] == "\r\n" else escape(match[0])
 
 
-def _exact(text: str, token: re.Pattern[str]) -> Visible:
+def _exact(text: str, token: LazyPattern) -> Visible:
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     hidden = at = size = 0

@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from muniment.memory.recall.stem import stem
 from muniment.memory.recall.stopwords import STOP_WORDS
 from muniment.memory.recall.tokens import ALONE, CODE_NAMES, HUMP, code_name, code_words, words_of
+from muniment.safety.pattern import LazyPattern
 
 MAX_TERMS = 32
 MAX_QUERY_CHARACTERS = 20_000
@@ -27,7 +28,7 @@ _UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
 _CLITIC = re.compile(r"'(?:s|t|d|m|re|ve|ll)?(?![^\W_])", re.IGNORECASE)
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc", "'''")
 _EDGES = "!#$%&'()*+,-./:;<=>?@[\\]^_`{|}~…、。，！？；：（）¿¡–—‐"
-_IS_ALONE = re.compile(ALONE)
+_IS_ALONE = LazyPattern(ALONE)
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
 _SHORT_RUN = 2
 
@@ -131,7 +132,7 @@ def _plain_chunk(chunk: str) -> Iterator[tuple[Term, bool]]:
     core = _CLITIC.sub("", core)
     words = [word[:MAX_WORD_CHARACTERS] for word in words_of(core)]
     plain: list[str] = []
-    for alone, run in groupby(words, lambda word: _IS_ALONE.match(word) is not None):
+    for alone, run in groupby(words, lambda word: not word.isascii() and _IS_ALONE.match(word) is not None):
         if alone:
             yield from _run(tuple(run))
         else:

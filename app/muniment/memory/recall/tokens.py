@@ -12,6 +12,7 @@ import re
 import unicodedata
 
 from muniment.memory.recall.stem import stem
+from muniment.safety.pattern import LazyPattern
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 """How FTS5 cuts a spread text. Marks belong to words, since those that may be dropped are dropped before."""
@@ -35,7 +36,7 @@ _BASE_MARKS = (
 ALONE = f"[{_SINGLES}]|[{_BASES}][{_BASE_MARKS}]*"
 
 # Accents, vowel points, and characters that are not seen at all.
-_IGNORED = re.compile(
+_IGNORED = LazyPattern(
     "[\u00ad\u034f\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c"
     "\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u115f\u1160"
     "\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200c-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f"
@@ -43,13 +44,15 @@ _IGNORED = re.compile(
 )
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ŧ": "t"})
-_ALONE = re.compile(ALONE)
-_GLUED = re.compile("(?<=[0-9a-z])(?=[^\\W0-9a-z_\u0080-\u024f])|(?<=[^\\W0-9a-z_\u0080-\u024f])(?=[0-9a-z])")
-RAW_WORDS = re.compile(
+_ALONE = LazyPattern(ALONE)
+_GLUED = LazyPattern(
+    "(?<=[0-9a-z])(?=[^\\W0-9a-z_\u0080-\u024f])|(?<=[^\\W0-9a-z_\u0080-\u024f])(?=[0-9a-z])"
+)
+RAW_WORDS = LazyPattern(
     f"{ALONE}|[^\\W_{_SINGLES}{_BASES}](?:[^\\W_{_SINGLES}{_BASES}]|[\u0300-\u1cff]|{_IGNORED.pattern[:-1]})*"
 )
 """Words of a text as it stands, with the accents that follow their letters."""
-_WORDS = re.compile(f"{ALONE}|[^\\W_{_SINGLES}{_BASES}]+(?:[^\\W_{_SINGLES}{_BASES}]|[\u0300-\u1cff])*")
+_WORDS = LazyPattern(f"{ALONE}|[^\\W_{_SINGLES}{_BASES}]+(?:[^\\W_{_SINGLES}{_BASES}]|[\u0300-\u1cff])*")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
 _SHAPE = bytes(
