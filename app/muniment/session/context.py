@@ -20,6 +20,7 @@ from muniment.session.blocks import (
     turn_providers,
 )
 from muniment.session.estimate import Limits, estimate
+from muniment.session.first_use import remember_places
 
 if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
@@ -116,6 +117,7 @@ class Context:
 
     def refresh(self, prompt: str) -> tuple[str, ...]:
         """Look up the blocks of a new turn, which stay the same for all its requests."""
+        remember_places(self.surfaces)
         self._turn, notices = self.look_up(prompt)
         self._raise_alerts()
         return notices

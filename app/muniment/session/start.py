@@ -20,6 +20,7 @@ from muniment.session.context import Context
 from muniment.session.endpoint import EndpointQuestion, EndpointUndecided, is_allowed
 from muniment.session.engine import Engine, Parts
 from muniment.session.estimate import DEFAULT_WINDOW, Limits
+from muniment.session.first_use import tell_foreign_records
 from muniment.session.instructions import build_instructions, read_soul
 from muniment.session.log import SessionLog, new_id
 from muniment.session.options import StartOptions
@@ -92,6 +93,8 @@ def open_session(
         if model is not None:
             provider, name = model.provider, model.name
         surfaces = Surfaces(paths, place, effective, clock=clock)
+        if not options.preview:
+            notices.extend(tell_foreign_records(surfaces))
         if log is None:
             notices.extend(surfaces.skills.notices)
             log = SessionLog.create(
@@ -289,6 +292,7 @@ def _task(
         nonce,
         ends_with_run=options.headless,
         known=end_of(log.history.task),
+        about=lambda: log.history.title or log.history.first_message,
     )
 
 
