@@ -34,6 +34,8 @@ class Item:
     state: str = ""
     words: str = ""
     """More text that a filter goes by."""
+    facts: str = ""
+    """A few words more about it."""
     ref: object = None
     """The object of its own surface that it stands for."""
 
@@ -41,6 +43,11 @@ class Item:
     def key(self) -> tuple[str, str, str]:
         """What stays the same while the item changes."""
         return (self.kind, self.place, self.id)
+
+    @property
+    def by_title(self) -> bool:
+        """Whether people know it by its title; its id was made by a machine."""
+        return self.kind in ("inbox", "knowledge", "ledger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def narrow(holdings: Holdings, text: str) -> Holdings:
 
 
 def _holds(item: Item, words: list[str]) -> bool:
-    text = f"{item.id} {item.title} {item.state} {KIND_WORDS[item.kind]} {item.words}".casefold()
+    text = f"{item.id} {item.title} {item.state} {KIND_WORDS[item.kind]} {item.facts} {item.words}".casefold()
     return _all_in(words, text)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import Group, Holdings, Item, Passed, numbered, size_text
+from muniment.session.holdings import Group, Holdings, Item, Passed, size_text
 
 if TYPE_CHECKING:
     from muniment.memory.records.listing import Listed, Snapshot
@@ -28,11 +29,14 @@ class Holder:
         self._parts: dict[str, tuple[Hashable, Part]] = {}
         self._last: Holdings | None = None
 
-    def look(self) -> Holdings:
-        """Return what is held now: the same object as last time where nothing has changed."""
+    def look(self, *, ledger: bool = False) -> Holdings:
+        """Return what is held now: the same object as last time where nothing has changed.
+
+        With `ledger` the rows of the ledger are read as well, not only counted.
+        """
         groups, passed, count = self._look_at_records()
-        for name, directories, read in self._others():
-            part = self._part(name, directories, read)
+        for name, places, read in self._others(ledger):
+            part = self._part(name, places, read)
             groups += part[0]
             passed += part[1]
         found = Holdings(groups, passed, count)
@@ -40,9 +44,25 @@ class Holder:
             self._last = found
         return self._last
 
-    def _others(self) -> tuple[tuple[str, tuple[Path, ...], Callable[[], Part]], ...]:
+    def _others(self, ledger: bool) -> Iterator[tuple[str, tuple[Path, ...], Callable[[], Part]]]:
         """Name the other surfaces: where their files stand, and how they are read."""
-        return (("user", (self._surfaces.user.directory,), self._user),)
+        from muniment.session import holdings_team as team
+
+        surfaces = self._surfaces
+        yield "user", (surfaces.user.directory,), self._user
+        directory = surfaces.team.directory
+        readers = {
+            "inbox": team.inbox_part,
+            "pinned": team.pinned_part,
+            "notes": team.notes_part,
+            "notebook": team.notebook_part,
+            "knowledge": team.knowledge_part,
+        }
+        for name, places in team.team_directories(directory).items():
+            yield name, places, partial(readers[name], surfaces)
+        path = surfaces.paths.ledger
+        files = (path, path.with_name(f"{path.name}-wal"), directory / "project.yaml")
+        yield f"ledger{ledger}", files, partial(team.ledger_part, surfaces, whole=ledger)
 
     def _part(self, name: str, directories: tuple[Path, ...], read: Callable[[], Part]) -> Part:
         stamp = tuple(stamp_of(each) for each in directories)
@@ -132,7 +152,7 @@ def record_item(listed: Listed) -> Item:
     meta = listed.meta
     state = "" if listed.effective else "expired" if listed.expired else "overridden"
     words = f"{meta.category} {' '.join(meta.tags)}"
-    return Item("record", meta.id, meta.title, str(meta.scope.directory), state, words, listed)
+    return Item("record", meta.id, meta.title, str(meta.scope.directory), state, words, ref=listed)
 
 
 def stamp_of(path: Path, *, most: int = 20_000) -> Hashable:
@@ -151,8 +171,3 @@ def stamp_of(path: Path, *, most: int = 20_000) -> Hashable:
             # Gone since it was listed, or not to be read: that is a state like any other.
             found.append((at, 0, 0, 0))
     return tuple(sorted(found))
-
-
-def records_title(holdings: Holdings) -> str:
-    """Return how many records there are, for a heading."""
-    return numbered(holdings.records, "record")

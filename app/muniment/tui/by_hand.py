@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from muniment.approval.proposal import Asker, Decision, Proposal
 from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import Item
+from muniment.session.holdings import KIND_WORDS, Item
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
@@ -33,7 +33,7 @@ def do(app: MunimentApp, engine: Engine, verb: str, item: Item | None) -> None:
 
 
 async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
-    from muniment.tui import by_hand_records, by_hand_user
+    from muniment.tui import by_hand_ledger, by_hand_records, by_hand_team, by_hand_user
     from muniment.tui.open_item import open_item
 
     acts: dict[tuple[str, str], Act] = {
@@ -42,7 +42,17 @@ async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
         ("move", "record"): by_hand_records.move,
         ("edit", "user"): by_hand_user.edit,
         ("delete", "user"): by_hand_user.delete,
+        ("delete", "ledger"): by_hand_ledger.retract,
+        ("hold", "ledger"): by_hand_ledger.restore,
+        ("promote", "ledger"): by_hand_ledger.pin,
+        ("promote", "inbox"): by_hand_team.promote,
     }
+    for kind in ("inbox", "pinned", "notes", "notebook", "knowledge"):
+        acts["edit", kind] = by_hand_team.edit
+    for kind in ("inbox", "pinned", "knowledge"):
+        acts["delete", kind] = by_hand_team.delete
+    for kind in ("inbox", "knowledge"):
+        acts["hold", kind] = by_hand_team.hold
     if verb == "open":
         await open_item(app, engine, item)
     elif verb == "copy":
@@ -56,28 +66,39 @@ async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
 
 def cannot(verb: str, item: Item) -> str:
     """Say why this is not done with an item of this kind, and what is."""
-    words = {
-        "move": "Only a record can be moved to another scope.",
-        "hold": "Only an inbox note can be held back.",
-        "promote": "Only an inbox note can be promoted to knowledge.",
-    }
-    return words.get(verb, f"That cannot be done here: {item.id} is not changed this way.")
+    kind = KIND_WORDS[item.kind]
+    if verb == "move":
+        return f"Only a record has a scope to be moved to, not a thing of kind {kind}."
+    if verb == "edit" and item.kind == "ledger":
+        return "A ledger row is never edited: edit what it comes from, or retract it with d."
+    offered = ", ".join(f"{key} {word}" for key, _, word in verbs_of(item))
+    return f"That is not done with a thing of kind {kind}. What is: {offered}."
+
+
+_EDIT = ("e", "edit", "Edit")
+_COPY = ("y", "copy", "Copy id")
 
 
 def verbs_of(item: Item) -> tuple[tuple[str, str, str], ...]:
     """Return what can be done with an item: key, verb and word."""
+    held = item.state == "held"
+    hold = ("h", "hold", "Release" if held else "Hold")
     match item.kind:
         case "record":
-            return (
-                ("d", "delete", "Delete"),
-                ("e", "edit", "Edit"),
-                ("m", "move", "Move scope"),
-                ("y", "copy", "Copy id"),
-            )
+            return (("d", "delete", "Delete"), _EDIT, ("m", "move", "Move scope"), _COPY)
         case "user":
-            return (("d", "delete", "Delete"), ("e", "edit", "Edit"), ("y", "copy", "Copy name"))
-        case _:
-            return (("y", "copy", "Copy id"),)
+            return (("d", "delete", "Delete"), _EDIT, _COPY)
+        case "inbox":
+            return (("d", "delete", "Archive"), _EDIT, hold, ("p", "promote", "Promote"), _COPY)
+        case "knowledge":
+            return (("d", "delete", "Delete"), _EDIT, hold, _COPY)
+        case "pinned":
+            return (("d", "delete", "Unpin"), _EDIT, _COPY) if item.ref is not None else (_EDIT, _COPY)
+        case "ledger":
+            turn = ("d", "delete", "Retract") if not item.state else ("h", "hold", "Restore")
+            return (turn, ("p", "promote", "Pin"), _COPY)
+        case "notes" | "notebook":
+            return (_EDIT, _COPY)
 
 
 def _run(app: MunimentApp, work: Awaitable[None]) -> None:

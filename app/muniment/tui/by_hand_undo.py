@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Change, Field, Proposal
+from muniment.approval.proposal import Warning as ReviewWarning
 from muniment.memory.journal import Entry
 from muniment.memory.journal_undo import UndoPlan
 from muniment.safety.errors import MunimentError
@@ -81,6 +82,7 @@ def _proposal(engine: Engine, plan: UndoPlan, other: Entry | None) -> Proposal:
         plan=plan,
         change=Change("file", plan.text_now, plan.text_then),
         coverage="This approval covers taking back this one act, once.",
+        warnings=(ReviewWarning("changed", plan.changed, "path"),) if plan.changed else (),
         shown_later="The text that stands now stays in the journal.",
         asker=asker_of(engine),
     )

@@ -5,13 +5,26 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+
 from muniment.memory.records.listing import Listed
+from muniment.memory.team.pinned import PinnedEntry
 from muniment.session.holdings import Item
 from muniment.tui.by_hand import verbs_of
 from muniment.tui.screens.reader import Reader
-from muniment.tui.views import Sections, entry_sections, history_section, record_sections
+from muniment.tui.views import (
+    Sections,
+    entry_sections,
+    file_sections,
+    history_section,
+    knowledge_sections,
+    note_sections,
+    record_sections,
+    row_sections,
+)
 
 if TYPE_CHECKING:
+    from muniment.memory.surfaces import Surfaces
     from muniment.session.engine import Engine
     from muniment.tui.app import MunimentApp
 
@@ -41,5 +54,42 @@ def _read(engine: Engine, item: Item) -> tuple[str, Sections]:
             held = surfaces.user.get(item.id)
             lines = surfaces.journal.history("user", item.id)
             return f"User memory · {item.id}", entry_sections(held, lines)
+        case "ledger":
+            row = surfaces.ledger.get(item.id)
+            lines = surfaces.journal.history("ledger", row.id)
+            return f"Ledger row {row.id}", row_sections(row, lines)
         case _:
-            return item.id, [("", history_section([])[1])]
+            return _read_team(surfaces, item)
+
+
+def _read_team(surfaces: Surfaces, item: Item) -> tuple[str, Sections]:
+    team = surfaces.team
+    directory = str(team.directory)
+
+    def history(surface: str, *names: str) -> tuple[str, Content]:
+        found = [line for name in names for line in surfaces.journal.history(surface, name)]
+        return history_section([line for line in found if line.entry.directory == directory])
+
+    match item.kind:
+        case "inbox":
+            note = team.inbox.read(item.id)
+            return f"Inbox note · {note.name}", note_sections(note, history("inbox", note.name))
+        case "knowledge":
+            entry = team.knowledge.read(f"{item.place}/{item.id}")
+            past = history("knowledge", entry.name, f"{entry.name}.md")
+            return f"Knowledge · {entry.key}", knowledge_sections(entry, past)
+        case "pinned":
+            text = team.pinned.read()
+            whole = item.ref.content if isinstance(item.ref, PinnedEntry) else text.text
+            past = history("pinned", item.id, text.path.name)
+            about = "You only write it; every request in this place carries it first."
+            return f"Pinned · {item.id}", file_sections(whole, text.path, about, past)
+        case "notebook":
+            path = team.notebooks.path_of(item.id)
+            about = "What this agent found, oldest first; only its own requests carry it."
+            past = history("notebook", item.id)
+            return f"Notebook · {item.id}", file_sections(team.notebooks.read(item.id), path, about, past)
+        case _:
+            about = "What the team learned, oldest first; requests carry the newest sections."
+            past = history("notes", team.notes.path.name)
+            return "Team notes", file_sections(team.notes.read(), team.notes.path, about, past)

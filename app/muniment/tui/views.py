@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from textual.content import Content
 
 from muniment.memory.journal import Line
+from muniment.memory.ledger.row import Row
 from muniment.memory.records.listing import Found
 from muniment.memory.records.record import as_dict
 from muniment.memory.records.times import format_time
+from muniment.memory.team.entry import Entry
+from muniment.memory.team.notefile import Note
 from muniment.memory.user.plans import Held
 from muniment.safety.visible import exact_block, exact_line, reading_line
 from muniment.session.context import Assembly
@@ -49,6 +53,71 @@ def entry_sections(held: Held, history: Sequence[Line]) -> Sections:
         ("Where", Content(f"user memory: {reading_line(str(held.path))}\nIn every session and project.")),
         history_section(history),
     ]
+
+
+def note_sections(note: Note, history: tuple[str, Content]) -> Sections:
+    """A note that waits in the inbox, whole."""
+    fields = {
+        "id": note.id,
+        "title": note.title,
+        "agent": note.agent,
+        "date": note.date,
+        "session": note.session or None,
+        "project": note.project or None,
+        "source": note.source,
+    }
+    more = {name: value for name, value in note.fields.items() if name not in fields}
+    state = "held back: no consolidation takes it" if note.held else "waits for the next consolidation"
+    return [
+        ("Fields", fields_text({**fields, **more})),
+        *text_sections("Text", note.text),
+        ("Where", safe(f"inbox: {note.path}\n{state}; no model sees it before that.")),
+        history,
+    ]
+
+
+def knowledge_sections(entry: Entry, history: tuple[str, Content]) -> Sections:
+    """An entry of the knowledge base, whole."""
+    fields = {
+        "name": entry.name,
+        "category": entry.category,
+        "title": entry.title,
+        "type": entry.type,
+        "agent": entry.agent,
+        "source": entry.source,
+        "date": entry.date,
+        "expires": None if entry.expires_at is None else format_time(entry.expires_at),
+        "trust, as the file claims": entry.claimed_trust or None,
+    }
+    held = "\nheld back from sweeps" if entry.held else ""
+    return [
+        ("Fields", fields_text(fields)),
+        *text_sections("Text", entry.text),
+        ("Where", safe(f"knowledge: {entry.path}{held}")),
+        history,
+    ]
+
+
+def row_sections(row: Row, history: Sequence[Line]) -> Sections:
+    """A row of the ledger with all its fields."""
+    fields = {name: value for name, value in row.as_dict().items() if name != "body"}
+    words = {
+        "active": "It may be recalled.",
+        "retracted": "Retracted: it is not recalled; h restores it.",
+        "superseded": "Superseded by newer content from the same source.",
+        "expired": "Expired: it is not recalled any more.",
+    }
+    return [
+        ("Fields", fields_text(fields)),
+        *text_sections("Body", row.body),
+        ("Standing", safe(words.get(row.status, row.status))),
+        history_section(history),
+    ]
+
+
+def file_sections(text: str, path: Path, about: str, history: tuple[str, Content]) -> Sections:
+    """A file of the team that is one text."""
+    return [*text_sections("Text", text), ("Where", safe(f"{path}\n{about}")), history]
 
 
 def fields_text(fields: Mapping[str, object]) -> Content:

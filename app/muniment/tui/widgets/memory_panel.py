@@ -128,6 +128,7 @@ class MemoryPanel(Vertical):
         self._holdings: Holdings | None = None
         self._opened: dict[str, bool] = {}
         self._trouble = ""
+        self._covering = False
         self.title_text = "Memory"
         """What stands above the tree."""
 
@@ -159,9 +160,15 @@ class MemoryPanel(Vertical):
 
     def over(self, covering: bool) -> None:
         """Say whether the panel lies over the conversation: then it is framed, and says how it closes."""
-        self.set_class(covering, "-over")
-        self.border_title = Content("Memory, over the conversation") if covering else None
+        self._covering = covering
+        self.query_one("#memory-title").display = not covering
         self.border_subtitle = Content(CLOSES) if covering else None
+        self._entitle(self.title_text)
+
+    def _entitle(self, text: str) -> None:
+        self.title_text = text
+        self.query_one("#memory-title", Static).update(Content(text))
+        self.border_title = Content(f"{text}, over the conversation") if self._covering else None
 
     def look(self) -> None:
         """Look at the disk again, off the event loop."""
@@ -178,7 +185,8 @@ class MemoryPanel(Vertical):
 
             self._holder = Holder(surfaces)
         try:
-            found = await asyncio.to_thread(self._holder.look)
+            deep = self._opened.get("ledger", False) or bool(self.query_one("#memory-filter", Input).value)
+            found = await asyncio.to_thread(self._holder.look, ledger=deep)
         except (MunimentError, OSError) as error:
             if str(error) != self._trouble:
                 self._trouble = str(error)
@@ -201,8 +209,7 @@ class MemoryPanel(Vertical):
         for branch in shown.branches:
             self._grow(tree.root, branch)
         self._restore_cursor(kept, line)
-        self.title_text = shown.title
-        self.query_one("#memory-title", Static).update(Content(shown.title))
+        self._entitle(shown.title)
         empty = self.query_one("#memory-empty", Static)
         empty.display = bool(shown.message)
         empty.update(Content(shown.message))
@@ -210,7 +217,7 @@ class MemoryPanel(Vertical):
 
     def _grow(self, root: TreeNode[Row], branch: Branch) -> None:
         node = root.add(Text(branch.row.left), data=branch.row, expand=branch.open)
-        node.allow_expand = bool(branch.rows)
+        node.allow_expand = bool(branch.rows) or branch.row.more
         for row in branch.rows if branch.open else ():
             node.add_leaf(Text(f"{row.left}  {row.quiet}"), data=row)
 
@@ -269,11 +276,13 @@ class MemoryPanel(Vertical):
             self._opened[node.data.group] = opened
         if opened and not node.children:
             self._draw()
+            self.look()
 
     @on(Input.Changed, "#memory-filter")
     def _filtered(self, event: Input.Changed) -> None:
         event.stop()
         self._draw()
+        self.look()
 
     @on(Input.Submitted, "#memory-filter")
     def _filter_done(self, event: Input.Submitted) -> None:

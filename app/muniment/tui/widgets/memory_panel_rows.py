@@ -27,6 +27,8 @@ class Row:
     """Whether an item is in effect."""
     item: Item | None = None
     group: str = ""
+    more: bool = False
+    """Whether a group holds items that were not read yet."""
     about: str = ""
     """The whole of it in words, for the line below the tree."""
 
@@ -91,31 +93,34 @@ def _branch(group: Group, opened: Mapping[str, bool], filtered: bool) -> Branch:
         "group",
         short_path(group.place),
         group=group.key,
+        more=group.total > 0,
         about=about,
     )
     rows = [_item_row(each, group) for each in group.items[:WINDOW]]
     rest = group.total - len(rows)
-    if rest > 0:
+    if rows and rest > 0:
         text = f"… {rest:,} more: / filters"
         about = f"{rest:,} more of {group.name} are not listed; press / and type a word to see them."
         rows.append(Row(("more", group.key), text, about=about))
-    is_open = bool(rows) and (filtered or opened.get(group.key, group.open))
+    is_open = group.total > 0 and (filtered or opened.get(group.key, group.open))
     return Branch(row, tuple(rows), is_open)
 
 
 def _item_row(item: Item, group: Group) -> Row:
     title = reading_line(item.title[:400])
+    name = reading_line(item.id)
     state = f" ({item.state})" if item.state else ""
+    left, quiet = (title, item.facts) if item.by_title else (name, title)
     return Row(
         item.key,
-        reading_line(item.id),
+        left,
         item.state,
         "item",
-        title,
-        not item.state,
-        item,
-        group.key,
-        f"{reading_line(item.id)}{state}: {title}",
+        reading_line(quiet),
+        counts=not item.state,
+        item=item,
+        group=group.key,
+        about=f"{name}{state}: {title}",
     )
 
 

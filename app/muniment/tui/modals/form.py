@@ -1,0 +1,171 @@
+"""A form for something new: fields, a check of all of them, and what should be known before it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Select, Static, TextArea
+
+from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
+from muniment.tui.text import safe_line
+from muniment.tui.widgets.key_bar import KeyBar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One field; `choices` make it a list to choose from, `long` a text of several lines."""
+
+    name: str
+    label: str
+    about: str = ""
+    value: str = ""
+    choices: tuple[str, ...] = ()
+    long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(Generic[T]):
+    """What would be written, and what should be known before it is."""
+
+    plan: T
+    warnings: tuple[str, ...] = ()
+
+
+class Form(ModalScreen[object]):
+    """Dismissed with the plan of a check that was passed, with None where it is left."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "Input, TextArea"
+    BINDING_GROUP_TITLE = "Form"
+    HELP = "Tab moves between fields; Ctrl+S checks and keeps; what is wrong or worth knowing is said below."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "keep", "Keep", tooltip="Check the fields and write", id="form.keep"),
+        Binding("escape", "leave", "Back", tooltip="Back without writing", id="form.back"),
+    ]
+    DEFAULT_CSS = """
+    Form { align: center middle; background: $background 60%; }
+    Form > Vertical {
+        width: 84; max-width: 100%; height: auto; max-height: 100%; background: $surface;
+        border: round $primary; border-title-color: $foreground; border-title-style: bold;
+    }
+    Form VerticalScroll { height: auto; max-height: 100%; padding: 0 2; background: $surface; }
+    Form .label { color: $secondary; margin-top: 1; }
+    Form Input, Form Input:focus { border: none; background: $panel; height: 1; padding: 0 1; }
+    Form Input:focus { text-style: none; background: $boost; }
+    Form TextArea, Form TextArea:focus { border: none; background: $panel; height: 6; padding: 0 1; }
+    Form TextArea:focus { background: $boost; }
+    Form Select { height: auto; }
+    Form #form-say { padding: 0 2; height: auto; max-height: 8; color: $error; }
+    Form #form-say.-warn { color: $warning; }
+    Form Button { margin: 1 0 0 0; }
+    Form KeyBar { background: $panel; }
+    """
+
+    def __init__(
+        self, title: str, asks: Sequence[Ask], check: Callable[[Mapping[str, str]], Checked[object]]
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._asks = asks
+        self._check = check
+        self._warned: Mapping[str, str] | None = None
+        self._leaving = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = safe_line(self._title)
+            with VerticalScroll(can_focus=False):
+                for ask in self._asks:
+                    about = f"  {ask.about}" if ask.about else ""
+                    yield Static(Content.assemble((ask.label, "bold"), about), markup=False, classes="label")
+                    if ask.choices:
+                        yield Select(
+                            [(each, each) for each in ask.choices],
+                            value=ask.value or ask.choices[0],
+                            allow_blank=False,
+                            compact=True,
+                            id=f"form-{ask.name}",
+                        )
+                    elif ask.long:
+                        area = TextArea(ask.value, id=f"form-{ask.name}", soft_wrap=True, compact=True)
+                        area.cursor_blink = False
+                        yield area
+                    else:
+                        yield Input(ask.value, id=f"form-{ask.name}", compact=True)
+                yield Button("Keep", id="form-keep", compact=True)
+            yield Static("", id="form-say", markup=False)
+            yield KeyBar()
+
+    def values(self) -> dict[str, str]:
+        """Return what stands in the fields."""
+        found: dict[str, str] = {}
+        for ask in self._asks:
+            widget = self.query_one(f"#form-{ask.name}")
+            if isinstance(widget, TextArea):
+                found[ask.name] = widget.text
+            elif isinstance(widget, Input):
+                found[ask.name] = widget.value
+            elif isinstance(widget, Select):
+                found[ask.name] = str(widget.value)
+        return found
+
+    @on(Button.Pressed, "#form-keep")
+    def _pressed(self) -> None:
+        self.action_keep()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.focus_next()
+
+    def on_key(self, event: events.Key) -> None:
+        """Anything but a second Escape keeps what was written."""
+        if event.key != "escape":
+            self._leaving = False
+
+    def action_keep(self) -> None:
+        """Check the fields; keep them where nothing is wrong, warnings only at a second press."""
+        self._keep()
+
+    @work(exclusive=True, group="form", exit_on_error=True)
+    async def _keep(self) -> None:
+        values = self.values()
+        try:
+            checked = await asyncio.to_thread(self._check, values)
+        except (MunimentError, OSError, ValueError) as error:
+            # A ValueError is a text that is no time, as the reader of times says it.
+            self._say(str(error), warn=False)
+            return
+        if checked.warnings and self._warned != values:
+            self._warned = values
+            lines = "\n".join(f"! {reading_line(each)}" for each in checked.warnings)
+            self._say(f"{lines}\nCtrl+S again writes it all the same.", warn=True)
+            return
+        self.dismiss(checked.plan)
+
+    def action_leave(self) -> None:
+        """Go back; what was written is dropped only by a second press."""
+        if self._leaving or all(
+            self.values()[ask.name] == (ask.value or (ask.choices[0] if ask.choices else ""))
+            for ask in self._asks
+        ):
+            self.dismiss(None)
+            return
+        self._leaving = True
+        self._say("Esc again drops what you wrote.", warn=True)
+
+    def _say(self, text: str, *, warn: bool) -> None:
+        line = self.query_one("#form-say", Static)
+        line.set_class(warn, "-warn")
+        line.update(Content(text if warn else f"✗ {reading_line(text)}"))
