@@ -95,6 +95,11 @@ class Engine:
         return self._parts.provider
 
     @property
+    def model(self) -> Model | None:
+        """The model itself, for work beside the conversation; None where none can be asked."""
+        return self._parts.model
+
+    @property
     def model_name(self) -> str:
         return self._parts.model_name
 
