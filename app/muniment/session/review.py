@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from muniment.safety.errors import MunimentError
@@ -78,18 +79,26 @@ class Collector:
 
         self._surfaces = surfaces
         self._holder = Holder(surfaces)
+        self._lock = Lock()
         self._stamp: Hashable = None
         self._team: tuple[tuple[Waiting, ...], tuple[str, ...]] = ((), ())
 
     def look(self, proposals: Sequence[Proposal] = ()) -> Review:
         """Return what waits now; reads files, so it is work for a thread."""
-        stamp = self._stamped()
-        if stamp != self._stamp:
-            self._team = self._look_at_team()
-            self._stamp = stamp
-        rows, faults = self._team
-        passed = skipped_rows(self._holder.look().passed)
+        self.decisions()
+        with self._lock:
+            rows, faults = self._team
+            passed = skipped_rows(self._holder.look().passed)
         return Review((*(proposal_row(each) for each in proposals), *rows, *passed), faults)
+
+    def decisions(self) -> int:
+        """Count the team's decisions that wait, without the proposals and the files that are passed over."""
+        with self._lock:
+            stamp = self._stamped()
+            if stamp != self._stamp:
+                self._team = self._look_at_team()
+                self._stamp = stamp
+            return len(self._team[0])
 
     def _stamped(self) -> Hashable:
         from muniment.session.holdings_read import stamp_of
@@ -220,7 +229,7 @@ def skipped_rows(passed: Sequence[Passed]) -> tuple[Waiting, ...]:
             "skipped",
             f"skipped {each.path} {each.reason}",
             Path(each.path).name,
-            f"passed over: it {each.reason}",
+            f"passed over: {each.reason}",
             (
                 ("file", each.path),
                 ("reason", each.reason),

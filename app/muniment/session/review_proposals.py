@@ -27,7 +27,7 @@ def consolidation_proposal(
     fields = [
         Field("workspace", str(directory)),
         Field("notes", str(len(preview.notes))),
-        Field("digest written by", preview.by),
+        Field("digest by", preview.by),
     ]
     warnings: list[shown.Warning] = []
     for number, each in enumerate(preview.notes, 1):
@@ -56,16 +56,15 @@ def consolidation_proposal(
 
 
 def _note_fields(preview: Preview, each: NotePlan, number: int) -> Iterable[Field]:
-    label = f"note {number}"
-    yield Field(label, each.title)
-    yield Field(f"{label} file", each.note.name)
+    yield Field(f"note {number}", each.title)
+    yield Field(f"{number} file", each.note.name)
     if not preview.breaker:
-        yield Field(f"{label} category", each.category)
-        yield Field(f"{label} entry", each.reference)
-        yield Field(f"{label} row", f"semantic, {preview.scope}, trust {each.trust}")
+        yield Field(f"{number} category", each.category)
+        yield Field(f"{number} entry", each.reference)
+        yield Field(f"{number} row", f"semantic, {preview.scope}, trust {each.trust}")
         if each.notebook is not None:
-            yield Field(f"{label} notebook of {each.notebook}", each.entry, "block")
-    yield Field(f"{label} text", each.note.text, "block")
+            yield Field(f"note {number}, into the notebook of {each.notebook}", each.entry, "block")
+    yield Field(f"note {number}, text", each.note.text, "block")
 
 
 def _with_section(before: str, section: str, max_bytes: int) -> str:
@@ -85,10 +84,10 @@ def sweep_proposal(items: Sequence[SweepItem], directory: Path, asker: Asker) ->
         where = f"knowledge/{each.target}/" if each.target else "knowledge/_swept/"
         fields += [
             Field(f"entry {number}", entry.key),
-            Field(f"entry {number} title", entry.title),
-            Field(f"entry {number} goes to", where),
-            Field(f"entry {number} because", each.reason),
-            Field(f"entry {number} text", entry.text, "block"),
+            Field(f"{number} title", entry.title),
+            Field(f"{number} goes to", where),
+            Field(f"{number} because", each.reason),
+            Field(f"entry {number}, text", entry.text, "block"),
         ]
     return Proposal(
         id="sweep",

@@ -98,8 +98,6 @@ class MunimentApp(FrontDoorApp):
         self.theme = theme_named(screen.theme)
         if not screen.animations:
             self.animation_level = "none"
-        if screen.keymap:
-            self.set_keymap(dict(screen.keymap))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterator[SystemCommand]:
         """Offer none of Textual's own: the palette has ours."""
@@ -114,6 +112,10 @@ class MunimentApp(FrontDoorApp):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        if self.boot.settings.tui.keymap:
+            from muniment.tui.beside import use_keymap
+
+            use_keymap(self)
         if self.boot.pick:
             from muniment.tui.screens.picker import Picked, RecipePicker
 
@@ -168,13 +170,15 @@ class MunimentApp(FrontDoorApp):
             await previous.close()
         self._options = replace(options, mode=Mode.MANUAL, resume_id=None)
         await self._session.attach(engine, card=engine.provider == "rehearsal")
-
-    def _not_opened(self, sentence: str) -> None:
         self._signals.named(f"{engine.recipe.name} · {engine.cwd.name}")
         if previous is None:
+            from muniment.tui.beside import watch_review
             from muniment.tui.hands import recall
 
+            watch_review(self)
             self.run_worker(recall(self), group="past")
+
+    def _not_opened(self, sentence: str) -> None:
         self._session.tell(sentence, error=True)
         self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q", busy=False)
 
@@ -189,17 +193,15 @@ class MunimentApp(FrontDoorApp):
     def _desk_changed(self) -> None:
         if self._session.is_mounted:
             self._session.proposals_wait(self.desk.waiting_text)
+        self._signals.waits(len(self.desk.pending))
 
     async def ask(self, proposal: Proposal) -> Decision:
-        self._signals.waits(len(self.desk.pending))
         """Put a proposal of the user's own on the same desk as the model's."""
         return await self.desk.ask(proposal)
 
     def _interrupt(self) -> None:
         if self.engine is not None:
             self.engine.interrupt()
-
-    # Leaving
 
     @on(Composer.EditorAsked)
     def _editor_asked(self) -> None:
@@ -212,6 +214,8 @@ class MunimentApp(FrontDoorApp):
         from muniment.tui.hands import find_past
 
         self.run_worker(find_past(self), group="past", exclusive=True)
+
+    # Leaving
 
     async def action_quit(self) -> None:
         """Deny what waits, end the session, leave."""
@@ -243,15 +247,19 @@ class MunimentApp(FrontDoorApp):
     # Places
 
     def action_show_help(self) -> None:
-        """Show the keys of this place, and how memory works."""
-        from muniment.tui.help import help_reader
+        """Show the keys of this place first, and the guide."""
+        self.action_go("guide")
 
-        self.push_screen(help_reader(self.screen, self))
+    def action_go(self, place: str) -> None:
+        """Go to guide, tour, map, settings or review."""
+        from muniment.tui.beside import go
+
+        go(self, place)
 
     def action_review(self) -> None:
-        """Open what waits."""
+        """Open a proposal that waits; where none does, everything else that waits."""
         if not self.desk.open_now():
-            self._session.tell("Nothing waits for a decision.")
+            self.action_go("review")
 
     def action_inspect(self) -> None:
         """Show what the last request carried and what the next would."""

@@ -35,8 +35,8 @@ def run_slash(app: MunimentApp, name: str, rest: str) -> None:
             app.action_search(rest)
         case "context":
             app.action_inspect()
-        case "review":
-            app.action_review()
+        case "review" | "settings" | "guide" | "tour" | "map":
+            app.action_go(name)
         case "compact":
             app.run_worker(_compact(app), group="compact", exclusive=True)
         case "clear":

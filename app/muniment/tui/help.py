@@ -1,39 +1,52 @@
-"""The help of a place: its keys, read from the bindings that are in force, then the guide."""
+"""The help of a place: its keys, read from the bindings that are in force, and the guide behind them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from textual.app import App
-from textual.content import Content
 from textual.screen import Screen
 
-from muniment.tui.screens.reader import Reader
+from muniment.tui.keynames import cell, key_name
+from muniment.tui.screens.guide import GuideScreen
 from muniment.tui.slash import COMMANDS
-from muniment.tui.text import safe
-from muniment.tui.views import GUIDE, Sections
-from muniment.tui.widgets.key_bar import key_name
 
 
-def help_reader(screen: Screen[Any], app: App[Any]) -> Reader:
-    """Return the help for what is on the screen now."""
-    groups: dict[str, list[tuple[str, str]]] = {}
+def keys_here(screen: Screen[Any], app: App[Any]) -> str:
+    """Return what this place is and its keys as Markdown: the focus first, then the slash commands."""
+    groups: dict[str, dict[str, list[str]]] = {}
     about: list[str] = []
     for node, bindings in screen._modal_binding_chain:
-        title = getattr(node, "BINDING_GROUP_TITLE", None) or type(node).__name__
+        title = str(getattr(node, "BINDING_GROUP_TITLE", None) or type(node).__name__)
+        rows = groups.setdefault("Everywhere" if isinstance(node, App) else title, {})
         if getattr(node, "HELP", None):
             about.append(str(node.HELP))
-        for _, binding in bindings:
+        for key, binding in bindings:
             if binding.id and binding.description:
-                key = key_name(app.get_key_display(binding))
-                groups.setdefault(str(title), []).append((key, binding.tooltip or binding.description))
-    sections: Sections = [("This place", safe("\n".join(dict.fromkeys(about))))]
+                keys = rows.setdefault(binding.tooltip or binding.description, [])
+                name = key_name(binding.key_display or key)
+                if name not in keys:
+                    keys.append(name)
+    lines = ["# Keys of this place", "", *(f"{each}\n" for each in dict.fromkeys(about))]
     for title, rows in groups.items():
-        width = max(len(key) for key, _ in rows) + 2
-        lines = [Content.assemble((key.ljust(width), "bold"), text) for key, text in dict(rows).items()]
-        sections.append((f"Keys: {title}", Content("\n").join(lines)))
-    width = max(len(each.name) for each in COMMANDS) + 2
-    lines = [Content.assemble((each.name.ljust(width), "bold"), each.summary) for each in COMMANDS]
-    sections.append(("Slash commands", Content("\n").join(lines)))
-    sections.append(("How memory works here", safe(GUIDE)))
-    return Reader("Help", sections)
+        if rows:
+            lines += [f"## {title}", "", "| keys | what they do |", "|---|---|"]
+            lines += [f"| {cell(keys)} | {text} |" for text, keys in rows.items()]
+            lines.append("")
+    lines += ["## Slash commands, in the composer", "", "| command | what it does |", "|---|---|"]
+    lines += [f"| {cell([each.name])} | {each.summary} |" for each in COMMANDS]
+    return "\n".join(lines) + "\n"
+
+
+def guide_screen(
+    screen: Screen[Any], app: App[Any], keymap: Mapping[str, str], topic: str = ""
+) -> GuideScreen:
+    """Return the guide, opened at a topic, or at the keys of what is on the screen now."""
+
+    def keys() -> str:
+        from muniment.tui.keymap import keys_page, usable
+
+        return keys_page(usable(keymap)[0])
+
+    return GuideScreen(keys_here(screen, app), keys, topic)

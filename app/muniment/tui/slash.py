@@ -28,7 +28,11 @@ COMMANDS = (
     Slash("/context", "what the next request would carry", "context"),
     Slash("/done", "end this task and say how it went", "done", "[success|partial|failure] [summary]"),
     Slash("/compact", "replace older turns by a summary", "compact"),
-    Slash("/clear", "drop the conversation of this session", "clear"),
+    Slash("/clear", "drop the conversation of this session", "clear", "[full id]"),
+    Slash("/settings", "theme, quiet time, retrieval and more", "settings"),
+    Slash("/guide", "how memory works, what goes where, trouble", "guide"),
+    Slash("/tour", "follow one finding through the system", "tour"),
+    Slash("/map", "every surface with its counts now", "map"),
     Slash("/quit", "leave", "quit"),
 )
 

@@ -147,6 +147,11 @@ class SessionScreen(Screen[None]):
         cells = max(PANEL_LEAST, min(width - CONVERSATION_LEAST, self._panel_width))
         self.panel.styles.width = cells if wide else "100%"
 
+    def set_panel_width(self, cells: int) -> None:
+        """Give the panel another width."""
+        self._panel_width = cells
+        self._lay_out(self.size.width)
+
     def _entitle(self) -> None:
         engine = self.engine
         if engine is not None:
@@ -315,11 +320,6 @@ class SessionScreen(Screen[None]):
         event.stop()
         self._ask_link(event.href)
 
-    def emit(self, event: ev.Event) -> None:
-        """Draw an event of the engine."""
-        if self._adapter is not None:
-            self._adapter.emit(event)
-
     @on(SummaryLine.Opened)
     def _summary_opened(self, event: SummaryLine.Opened) -> None:
         """Show a summary beside what it stands for, which stays in the log."""
@@ -336,6 +336,11 @@ class SessionScreen(Screen[None]):
         if records:
             sections.append(("The turns that it covers, as the log has them", safe(as_markdown(records))))
         self.app.push_screen(Reader("Summary", sections))
+
+    def emit(self, event: ev.Event) -> None:
+        """Draw an event of the engine."""
+        if self._adapter is not None:
+            self._adapter.emit(event)
 
     def written(self, what: str) -> None:
         """Say what was written by hand, and look at the memory again."""

@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from rich.cells import cell_len
 from textual import events
-from textual.binding import ActiveBinding, Binding
+from textual.binding import ActiveBinding
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from muniment.tui.keynames import key_name
+
 LAST = ("app.help", "app.commands")
-"""Ids of the bindings that always stand at the end and are never left out."""
-_GAP = 2
-Entry = tuple[str, str, ActiveBinding]
-"""Key, word and binding."""
+"""Ids of the bindings that stand at the end, and are left out last of all."""
+YIELDS = frozenset({"app.quit", "session.mode"})
+"""Ids of bindings that give way first where room is short; help and palette name them all the same."""
+SHORT = {
+    "Commands": "Cmds",
+    "Context": "Ctx",
+    "Copy path": "Path",
+    "Edit digest": "Edit",
+    "Look again": "Again",
+    "Memory": "Mem",
+    "Previous": "Prev",
+    "Review": "Rev",
+    "Search": "Find",
+    "Sessions": "Sess",
+    "Settings": "Set",
+}
+"""Words for narrow screens: a shorter word is better than a key that nobody sees."""
+_MORE = "… "
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key with its word and what it does."""
+
+    key: str
+    word: str
+    id: str
+    active: ActiveBinding | None = None
+
+    @property
+    def width(self) -> int:
+        return cell_len(self.key) + 1 + cell_len(self.word)
+
+    def shortened(self) -> Entry:
+        """Return the entry with its short word."""
+        return replace(self, word=SHORT.get(self.word, self.word))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What stands in the line: entries in order, cells between them, and where something is left out."""
+
+    entries: tuple[Entry, ...]
+    gap: int
+    cut: int | None = None
+    """The place before which a sign says that there is more; None where everything is there."""
+
+
+def fit(entries: Sequence[Entry], room: int) -> Fit:
+    """Choose words and gaps so that as many keys as possible stand in `room` cells."""
+    kept = [each for each in entries if each.id not in YIELDS]
+    short = [each.shortened() for each in kept]
+    for some, gap in ((entries, 2), (kept, 2), (kept, 1), (short, 2), (short, 1)):
+        if _width(some, gap) <= room:
+            return Fit(tuple(some), gap)
+    cut = len(short)
+    while short and _width(short, 1) + len(_MORE) > room:
+        free = [at for at, each in enumerate(short) if each.id not in LAST]
+        cut = free[-1] if free else len(short) - 1
+        del short[cut]
+    return Fit(tuple(short), 1, cut)
+
+
+def _width(entries: Sequence[Entry], gap: int) -> int:
+    return sum(each.width for each in entries) + gap * max(0, len(entries) - 1)
 
 
 class KeyBar(Static):
@@ -42,40 +107,39 @@ class KeyBar(Static):
         """Draw the keys in force."""
         if not self.is_attached or not self.size.width:
             return
-        room = self.size.width - 2
-        first, last = self._split()
-        needed = sum(_width(*each[:2]) for each in last)
+        found = fit(self._entries(), self.size.width - 2)
         parts: list[tuple[str, str]] = []
         self._spans = []
         at = 1
-        for number, (key, word, active) in enumerate(first):
-            more = "… " if number + 1 < len(first) else ""
-            if at - 1 + _width(key, word) + len(more) + needed > room:
-                parts.append(("… ", "$secondary"))
-                at += 2
-                break
-            at = self._put(parts, at, key, word, active)
-        for key, word, active in last:
-            if at - 1 + _width(key, word) - _GAP > room:
-                break
-            at = self._put(parts, at, key, word, active)
+        for number, each in enumerate(found.entries):
+            if number == found.cut:
+                parts.append((_MORE, "$secondary"))
+                at += len(_MORE)
+            parts += [(each.key, "bold $accent"), (f" {each.word}", "$foreground"), (" " * found.gap, "")]
+            if each.active is not None:
+                self._spans.append((at, at + each.width, each.active))
+            at += each.width + found.gap
+        if found.cut == len(found.entries):
+            parts.append((_MORE, "$secondary"))
         self.update(Content.assemble(*parts))
 
-    def _put(self, parts: list[tuple[str, str]], at: int, key: str, word: str, active: ActiveBinding) -> int:
-        parts += [(key, "bold $accent"), (f" {word}", "$foreground"), (" " * _GAP, "")]
-        end = at + _width(key, word)
-        self._spans.append((at, end - _GAP, active))
-        return end
-
-    def _split(self) -> tuple[list[Entry], list[Entry]]:
+    def _entries(self) -> list[Entry]:
         first: list[Entry] = []
         last: list[Entry] = []
         for active in shown(self.screen):
             binding = active.binding
-            entry = (key_name(self.app.get_key_display(binding)), binding.description, active)
-            (last if binding.id in LAST else first).append(entry)
-        last.sort(key=lambda each: LAST.index(each[2].binding.id or ""))
-        return first, last
+            key = key_name(self.app.get_key_display(binding))
+            entry = Entry(key, binding.description, binding.id or "", active)
+            (last if entry.id in LAST else first).append(entry)
+        last.sort(key=lambda each: LAST.index(each.id))
+        if any(each.key == "F2" for each in first):
+            # Function keys stand in their own order.
+            return (
+                [each for each in last if each.key == "F1"]
+                + first
+                + [each for each in last if each.key != "F1"]
+            )
+        return [*first, *last]
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the mouse does."""
@@ -95,22 +159,3 @@ def shown(screen: Screen[object]) -> Iterator[ActiveBinding]:
         if what not in seen and each.binding.description:
             seen.add(what)
             yield each
-
-
-def key_name(display: str) -> str:
-    """Return a key as this product writes it: F1, ^P, Esc, Enter."""
-    if len(display) > 1 and display[0] in "fF" and display[1:].isdigit():
-        return display.upper()
-    if display.startswith("^"):
-        return display.upper()
-    names = {"escape": "Esc", "esc": "Esc", "enter": "Enter", "⏎": "Enter", "tab": "Tab", "delete": "Del"}
-    return names.get(display.casefold(), display)
-
-
-def binding_key(binding: Binding, display: str) -> str:
-    """Return how a binding's key is written in help and palette."""
-    return binding.key_display or key_name(display)
-
-
-def _width(key: str, word: str) -> int:
-    return len(key) + 1 + len(word) + _GAP

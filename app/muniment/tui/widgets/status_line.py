@@ -27,6 +27,8 @@ class Status:
     busy: bool = False
     last_write: str = ""
     unsaved: bool = False
+    waits: str = ""
+    """What waits in the review beside proposals, in words."""
 
 
 class StatusLine(Static):
@@ -74,6 +76,8 @@ def line(now: Status) -> Content:
         parts.append(("  ✗ NOT SAVED", "bold $error"))
     if now.last_write:
         parts.append((f"  ✓ {now.last_write} – /undo", "$success"))
+    if now.waits:
+        parts.append((f"  ● {now.waits} – F4", "$accent"))
     parts.append((f"  {now.model}", "$secondary"))
     if now.used is not None:
         parts.append((f"  context {now.used}%", "$secondary"))

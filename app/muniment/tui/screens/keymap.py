@@ -1,0 +1,177 @@
+"""The keys of every binding by its id, each changed on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from muniment.safety.visible import reading_line
+from muniment.tui.keymap import Known, known_bindings, usable
+from muniment.tui.keynames import key_name
+from muniment.tui.modals.entry import Entry
+from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.top_line import TopLine
+
+Keep = Callable[[str, str | None], Awaitable[dict[str, str]]]
+"""Writes the keys of one id, None for the default, and returns the keymap as it then is."""
+_ID = 26
+_KEYS = 20
+
+
+class KeymapScreen(Screen[None]):
+    """Lists bindings; Enter gives one other keys."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#keymap-list"
+    BINDING_GROUP_TITLE = "Keymap"
+    HELP = "Enter gives a binding other keys, several with commas; x gives back its own. / filters."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Back to the settings", id="keymap.back"),
+        Binding(
+            "x", "default", "Own keys", tooltip="Give this binding its own keys again", id="keymap.default"
+        ),
+        Binding(
+            "slash", "filter", "Filter", key_display="/", tooltip="Filter as you type", id="keymap.filter"
+        ),
+    ]
+    DEFAULT_CSS = """
+    KeymapScreen { background: $background; }
+    KeymapScreen OptionList, KeymapScreen OptionList:focus {
+        height: 1fr; border: none; background: $background; padding: 0 1;
+    }
+    KeymapScreen Input, KeymapScreen Input:focus { border: none; background: $panel; margin: 0 1; }
+    KeymapScreen #keymap-say { height: auto; padding: 0 2; color: $warning; }
+    """
+
+    def __init__(self, keymap: Mapping[str, str], keep: Keep) -> None:
+        super().__init__()
+        self._keymap = dict(keymap)
+        self._keep = keep
+        self._shown: list[Known | None] = []
+
+    def compose(self) -> ComposeResult:
+        yield TopLine("Keymap")
+        yield Input(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
+        yield OptionList(id="keymap-list", markup=False)
+        yield Static("", id="keymap-say", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.query_one("#keymap-filter").display = False
+        self._draw()
+        self._say(usable(self._keymap)[1])
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        changed = len(self._keymap)
+        said = f"{changed} key{'s' * (changed != 1)} changed" if changed else "as they come"
+        self.query_one(TopLine).say(said)
+        options = self.query_one("#keymap-list", OptionList)
+        kept = self._selected()
+        words = self.query_one("#keymap-filter", Input).value.casefold().split()
+        options.clear_options()
+        self._shown = []
+        place = ""
+        known = {each.id: each for each in reversed(known_bindings())}
+        for each in sorted(known.values(), key=lambda one: (one.place != "Everywhere", one.place)):
+            keys = self._keymap.get(each.id, each.keys)
+            if not all(word in f"{each.id} {each.about} {keys} {each.place}".casefold() for word in words):
+                continue
+            if each.place != place:
+                gap = "\n" if place else ""
+                place = each.place
+                options.add_option(Option(Content.assemble(gap, (place, "bold $primary")), disabled=True))
+                self._shown.append(None)
+            options.add_option(Option(self._line(each, keys)))
+            self._shown.append(each)
+        if not self._shown:
+            self._say("No binding matches; Escape shows all of them again.")
+            return
+        at = next((n for n, one in enumerate(self._shown) if one and kept and one.id == kept.id), 1)
+        options.highlighted = at
+
+    def _line(self, known: Known, keys: str) -> Content:
+        width = self.size.width - 4
+        shown = " ".join(key_name(each.strip()) for each in keys.split(","))
+        style = "bold $accent" if known.id in self._keymap else "bold"
+        room = width - _ID - _KEYS - 2
+        parts = [
+            Content.styled(reading_line(shown), style).truncate(_KEYS, ellipsis=True, pad=True),
+            Content(" "),
+            Content(known.id).truncate(min(_ID, width - _KEYS - 1), ellipsis=True, pad=True),
+        ]
+        if room > 12:
+            parts.append(Content.styled(f" {known.about}", "$secondary").truncate(room, ellipsis=True))
+        return Content("").join(parts)
+
+    def _selected(self) -> Known | None:
+        at = self.query_one("#keymap-list", OptionList).highlighted
+        return self._shown[at] if at is not None and at < len(self._shown) else None
+
+    def _say(self, text: str) -> None:
+        self.query_one("#keymap-say", Static).update(Content(reading_line(text)))
+
+    def _fault(self, id_: str, text: str) -> str:
+        if not text.strip():
+            return "Type a key such as ctrl+f, f7, slash or x; several with commas."
+        return usable(self._keymap | {id_: text})[1]
+
+    @on(OptionList.OptionSelected, "#keymap-list")
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        known = self._shown[event.option_index]
+        if known is not None:
+            self._ask(known)
+
+    @work(exclusive=True, group="keymap-ask", exit_on_error=True)
+    async def _ask(self, known: Known) -> None:
+        now = self._keymap.get(known.id, known.keys)
+        text = await self.app.push_screen_wait(
+            Entry(known.id, known.about, now, lambda text: self._fault(known.id, text))
+        )
+        if text is not None and text != now:
+            await self._change(known, None if text.strip() == known.keys else text.strip())
+
+    async def _change(self, known: Known, keys: str | None) -> None:
+        self._keymap = await self._keep(known.id, keys)
+        self._draw()
+        shown = self._keymap.get(known.id, known.keys)
+        self._say(f"{known.id} is {' '.join(key_name(each.strip()) for each in shown.split(','))} now.")
+
+    def action_default(self) -> None:
+        """Give a binding its own keys again."""
+        known = self._selected()
+        if known is not None and known.id in self._keymap:
+            self.run_worker(self._change(known, None), group="keymap-ask", exclusive=True)
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        box = self.query_one("#keymap-filter", Input)
+        box.display = True
+        box.focus()
+
+    @on(Input.Changed, "#keymap-filter")
+    def _filtered(self) -> None:
+        self._draw()
+
+    @on(Input.Submitted, "#keymap-filter")
+    def _filter_done(self) -> None:
+        self.query_one("#keymap-list").focus()
+
+    def action_leave(self) -> None:
+        """Close the filter, then the screen."""
+        box = self.query_one("#keymap-filter", Input)
+        if box.display:
+            box.value = ""
+            box.display = False
+            self.query_one("#keymap-list").focus()
+        else:
+            self.dismiss(None)

@@ -1,0 +1,145 @@
+"""The map of the surfaces: what each owns and holds now; Enter opens it in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from muniment.memory.surfaces import Surfaces
+from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
+from muniment.session.atlas import Surface, amount_in, surfaces
+from muniment.tui.widgets.facts import Facts
+from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.top_line import TopLine
+
+_NAME = 17
+_SIDE_FROM = 100
+"""From so many cells on the facts stand beside the list."""
+
+
+class MapScreen(Screen[Surface | None]):
+    """Dismissed with the surface that is to be opened."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#map-list"
+    BINDING_GROUP_TITLE = "Map"
+    HELP = "Every surface that remembers, with what is in it now. Enter opens one in its place."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", tooltip="Back to where you were", id="map.back"),
+        Binding("r", "look", "Look again", tooltip="Count again", id="map.look"),
+    ]
+    DEFAULT_CSS = """
+    MapScreen { background: $background; }
+    MapScreen #map-body { height: 1fr; layout: vertical; }
+    MapScreen OptionList, MapScreen OptionList:focus {
+        height: 1fr; min-height: 6; border: none; background: $background; padding: 0 1;
+    }
+    MapScreen VerticalScroll {
+        height: auto; max-height: 50%; padding: 0 2; border-top: solid $border-blurred;
+    }
+    MapScreen.-side #map-body { layout: horizontal; }
+    MapScreen.-side OptionList { width: 2fr; height: 1fr; padding: 1 1; }
+    MapScreen.-side VerticalScroll {
+        width: 3fr; height: 1fr; max-height: 100%; border-top: none; border-left: solid $border-blurred;
+        padding: 1 2;
+    }
+    """
+
+    def __init__(self, memory: Surfaces) -> None:
+        super().__init__()
+        self._memory = memory
+        self._surfaces = surfaces(memory.settings, memory.paths)
+        self._looking = True
+
+    def compose(self) -> ComposeResult:
+        yield TopLine("Map")
+        with Container(id="map-body"):
+            yield OptionList(id="map-list", markup=False)
+            with VerticalScroll(can_focus=False):
+                yield Facts(id="map-facts")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self._lay_out()
+        self._draw()
+        self.action_look()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+        self._draw()
+
+    def _lay_out(self) -> None:
+        self.set_class(self.size.width >= _SIDE_FROM, "-side")
+
+    def action_look(self) -> None:
+        """Count again, off the event loop."""
+        self._look()
+
+    @work(exclusive=True, group="map", exit_on_error=True)
+    async def _look(self) -> None:
+        from muniment.session.holdings_read import Holder
+
+        self._looking = True
+        self._entitle()
+        try:
+            holdings = await asyncio.to_thread(Holder(self._memory).look)
+            sessions = await asyncio.to_thread(self._count_sessions)
+        except (MunimentError, OSError) as error:
+            self.query_one(TopLine).say(f"cannot be counted: {error}")
+            return
+        self._looking = False
+        self._surfaces = tuple(
+            replace(each, amount=sessions if each.key == "sessions" else amount_in(each, holdings))
+            for each in self._surfaces
+        )
+        self._entitle()
+        self._draw()
+
+    def _count_sessions(self) -> str:
+        from muniment.session.listing import list_sessions
+
+        return f"{sum(1 for _ in list_sessions(self._memory.paths)):,}"
+
+    def _entitle(self) -> None:
+        self.query_one(TopLine).say("counting …" if self._looking else "what remembers, and how much")
+
+    def _draw(self) -> None:
+        options = self.query_one("#map-list", OptionList)
+        at = options.highlighted or 0
+        options.clear_options()
+        options.add_options([Option(self._line(each)) for each in self._surfaces])
+        options.highlighted = at
+
+    def _line(self, surface: Surface) -> Content:
+        amount = surface.amount or ("…" if self._looking and surface.group else "")
+        return Content.assemble((surface.name.ljust(_NAME), "bold"), (reading_line(amount), "$accent"))
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        each = self._surfaces[event.option_index]
+        facts = (
+            ("owns", each.owns),
+            ("written by", each.writes),
+            ("read by", each.reads),
+            ("limits", each.limits),
+            ("files", each.files),
+        )
+        self.query_one(Facts).tell(each.name, facts)
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._surfaces[event.option_index])
+
+    def action_leave(self) -> None:
+        """Go back."""
+        self.dismiss(None)
