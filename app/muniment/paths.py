@@ -54,6 +54,11 @@ class Paths:
         return self.state / "traces"
 
     @property
+    def recall(self) -> Path:
+        """What recall did, turn by turn."""
+        return self.state / "recall.db"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "muniment.log"
 

@@ -14,6 +14,7 @@ from muniment.paths import Paths
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.ledger.ledger import Ledger
+    from muniment.memory.recall.recall import Recall
     from muniment.memory.records.store import RecordStore
     from muniment.memory.skills import Catalog
     from muniment.memory.team.workspace import Team
@@ -61,6 +62,12 @@ class Surfaces:
         from muniment.memory.ledger.ledger import Ledger
 
         return Ledger(self.paths.ledger, journal=self.journal, clock=self.clock)
+
+    @cached_property
+    def recall(self) -> Recall:
+        from muniment.memory.recall.recall import Recall
+
+        return Recall(self)
 
     @cached_property
     def skills(self) -> Catalog:

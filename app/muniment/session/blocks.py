@@ -142,11 +142,13 @@ def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
 def turn_providers() -> Providers:
     """Return the providers asked once a turn, in order; the team files count only without a pack."""
+    from muniment.session import recalled
     from muniment.session import team_blocks as team
 
     return (
         ("pinned", team.pinned_block),
         ("user_memory", user_memory_block),
+        ("pack", recalled.pack_block),
         ("team_notes", team.team_notes_block),
         ("notebook", team.notebook_block),
     )

@@ -94,10 +94,15 @@ class Catalog:
             return result
         return SearchResult(result.hits, result.searched, result.truncated, notice)
 
-    def recall(self, chain: ScopeChain, query: Query, *, now: datetime, limit: int) -> RecordPool:
-        """Return the effective records that fit a query best, whole; no record is older than its file."""
+    def recall(
+        self, chain: ScopeChain, query: Query, *, now: datetime, limit: int, build: bool = True
+    ) -> RecordPool:
+        """Return the effective records that fit a query best, whole; no record is older than its file.
+
+        Without `build` no index is made where there is none: the files are read instead.
+        """
         with self._lock:
-            states, skipped = self._states(chain, build=True, trust=False)
+            states, skipped = self._states(chain, build=build, trust=False)
             pool = recall_states(states, query, now=written(now), limit=limit)
         return replace(pool, notice=_notice(states, skipped))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -30,6 +31,7 @@ from muniment.memory.records.plans import (
 )
 from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode
 from muniment.memory.records.scan import (
+    COARSE_CLOCK_NS,
     Meta,
     Seen,
     Skipped,
@@ -75,6 +77,9 @@ class RecordStore:
         self._seen: dict[Scope, dict[str, Seen]] = {}
         self._swept: set[Path] = set()
         self._tidying: threading.Thread | None = None
+        self.watched: Callable[[], int | None] | None = None
+        """What a session's watcher says: a number as long as no record changed, None where nobody watches."""
+        self._looked_at: object = None
 
     # Reading
 
@@ -139,22 +144,29 @@ class RecordStore:
         The index is brought up to date first; where it cannot be used, files are read and a notice says so.
         """
         planning.check_scope_word(scope)
+        chain = self.chain()
+        mark = self._mark(chain)
         result = self._catalog.search(
-            self.chain(),
+            chain,
             query,
             now=self.clock(),
             scope=scope,
             limit=limit,
             include_overridden=include_overridden,
+            trust=mark is not None and mark == self._looked_at,
         )
+        self._looked_at = mark
         # Removed text leaves the index behind the answer; the process does not end before that is done.
         self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
         self._tidying.start()
         return result
 
-    def recall(self, query: Query, *, limit: int) -> RecordPool:
-        """Return the effective records of the chain that fit a built query best, with their contents."""
-        return self._catalog.recall(self.chain(), query, now=self.clock(), limit=limit)
+    def recall(self, query: Query, *, limit: int, build: bool = True) -> RecordPool:
+        """Return the effective records of the chain that fit a built query best, with their contents.
+
+        Without `build` no index is made where there is none.
+        """
+        return self._catalog.recall(self.chain(), query, now=self.clock(), limit=limit, build=build)
 
     def reindex(self) -> Stats:
         """Make the search indexes of the chain anew from the files and return the counts."""
@@ -343,6 +355,28 @@ class RecordStore:
         return commit_undo(self.journal, plan, origin)
 
     # Parts
+
+    def _mark(self, chain: ScopeChain) -> object:
+        """Return what stays the same as long as nothing can have changed; None where that cannot be told.
+
+        The watcher hears of everything a moment late. What came, went or was replaced, which is how all
+        programs but the simplest write, is seen at once in the time of the directory.
+        """
+        count = None if self.watched is None else self.watched()
+        if count is None:
+            return None
+        times: list[object] = [count]
+        recent = time.time_ns() - COARSE_CLOCK_NS
+        for scope in chain.scopes:
+            try:
+                info = scope.memory_dir.lstat()
+            except FileNotFoundError:
+                times.append((scope, None))
+                continue
+            if info.st_mtime_ns >= recent:
+                return None
+            times.append((scope, info.st_mtime_ns, info.st_ino))
+        return times
 
     def _levels(self, chain: ScopeChain) -> tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]:
         """Look at every scope, global first; what was known before and did not change is not read again."""

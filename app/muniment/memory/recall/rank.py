@@ -1,0 +1,188 @@
+"""The order of what may be recalled: one pure function of candidates, need and time.
+
+The score is a sum, so that each part can be shown beside the memory it let in:
+
+- words (1.0): how well the words fit, as a share of the best fit of all candidates. It leads, because only
+  the words tell whether a memory is about this at all.
+- scope (agent 0.15, project 0.10, global 0): what was learned nearer to the work fits it better.
+- trust (human 0.15, system 0.10, agent 0.05, external 0): between two that fit alike, who wrote it decides.
+  Less than the words, so that a trusted memory about something else does not come first.
+- paths (0.20 times the share of the named files): naming a file is the most exact thing that a task says.
+- recency (0.10, halved every 30 days): of two claims the newer is more often still true. Small, because a
+  rule does not get worse with age; a date in the future counts as now.
+- importance (0.10) and confidence (0.05): as they stand in the row, 0 to 1.
+
+Without the words all parts together reach 0.75. Equal scores stand newer first, then by id, so the order is
+total and the same input gives the same order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from muniment.memory.recall.need import Need
+from muniment.memory.recall.tokens import analyse
+
+WORDS = 1.0
+SCOPE = {"agent": 0.15, "project": 0.10, "global": 0.0}
+TRUST = {"human": 0.15, "system": 0.10, "agent": 0.05, "external": 0.0}
+PATHS = 0.20
+RECENCY = 0.10
+HALF_LIFE_DAYS = 30.0
+IMPORTANCE = 0.10
+CONFIDENCE = 0.05
+
+NEAR_DUPLICATE = 0.85
+"""Bodies with so great a share of words in common say the same, unless a number or a "not" differs."""
+_DECIMALS = 6
+_NEGATIONS = frozenset(analyse("not no never none cannot without don doesn isn aren won t"))
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One memory that may be recalled; `fit` is how well its words answer, comparable between candidates.
+
+    `key` is where it is kept: `ledger` or `record`.
+    """
+
+    id: str
+    key: str
+    type: str
+    scope: str
+    trust: str
+    title: str
+    body: str
+    source: str
+    date: datetime
+    fit: float
+    paths: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float = 0.5
+
+    @property
+    def content_hash(self) -> str:
+        """What two memories with the same body share, whatever their blanks."""
+        return hashlib.sha256(" ".join(self.body.split()).encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What each part adds to a score."""
+
+    words: float
+    scope: float
+    trust: float
+    paths: float
+    recency: float
+    importance: float
+    confidence: float
+
+    @property
+    def total(self) -> float:
+        return round(
+            self.words
+            + self.scope
+            + self.trust
+            + self.paths
+            + self.recency
+            + self.importance
+            + self.confidence,
+            _DECIMALS,
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the parts by name."""
+        return {
+            "words": self.words,
+            "scope": self.scope,
+            "trust": self.trust,
+            "paths": self.paths,
+            "recency": self.recency,
+            "importance": self.importance,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its score and what the score is made of."""
+
+    candidate: Candidate
+    score: float
+    parts: Parts
+
+
+def rank(candidates: Sequence[Candidate], need: Need, now: datetime) -> list[Ranked]:
+    """Return all candidates, best first."""
+    best = max((each.fit for each in candidates), default=0.0)
+    ranked = [_ranked(each, best, need, now) for each in candidates]
+    # Sorted by the last key first: each sort keeps the order of those that are equal in its own key.
+    ranked.sort(key=lambda each: (each.candidate.key, each.candidate.id))
+    ranked.sort(key=lambda each: each.candidate.date, reverse=True)
+    ranked.sort(key=lambda each: each.score, reverse=True)
+    return ranked
+
+
+def distinct(ranked: Sequence[Ranked], *, most: int) -> list[Ranked]:
+    """Return the best so many that say different things; of two that say the same the better one stays."""
+    kept: list[Ranked] = []
+    hashes: set[str] = set()
+    bags: list[frozenset[str]] = []
+    for each in ranked:
+        if len(kept) == most:
+            break
+        known = each.candidate.content_hash
+        if known in hashes:
+            continue
+        words = frozenset(analyse(each.candidate.body))
+        if any(_alike(words, other) for other in bags):
+            continue
+        kept.append(each)
+        hashes.add(known)
+        bags.append(words)
+    return kept
+
+
+def _ranked(candidate: Candidate, best: float, need: Need, now: datetime) -> Ranked:
+    age = max((now - candidate.date).total_seconds(), 0.0) / _DAY_SECONDS
+    parts = Parts(
+        words=_rounded(WORDS * candidate.fit / best if best > 0 else 0.0),
+        scope=SCOPE.get(candidate.scope, 0.0),
+        trust=TRUST.get(candidate.trust, 0.0),
+        paths=_rounded(PATHS * _overlap(need.files, candidate.paths)),
+        recency=_rounded(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS)),
+        importance=_rounded(IMPORTANCE * candidate.importance),
+        confidence=_rounded(CONFIDENCE * candidate.confidence),
+    )
+    return Ranked(candidate, parts.total, parts)
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DECIMALS)
+
+
+def _overlap(named: Sequence[str], held: Sequence[str]) -> float:
+    """Return the share of the named files that a memory is about; `app/x.py` and `x.py` are one file."""
+    if not named or not held:
+        return 0.0
+    return sum(1 for name in named if any(_same_file(name, path) for path in held)) / len(named)
+
+
+def _same_file(one: str, other: str) -> bool:
+    first, second = one.removeprefix("./"), other.removeprefix("./")
+    return first == second or first.endswith(f"/{second}") or second.endswith(f"/{first}")
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if not one or not other:
+        return False
+    if any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other):
+        return False
+    if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
+        return False
+    common = len(one & other)
+    return common >= NEAR_DUPLICATE * (len(one) + len(other) - common)
