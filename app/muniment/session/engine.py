@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from muniment.approval.policy import Mode
-from muniment.model.base import Model, UserItem
+from muniment.model.base import AssistantItem, Model, UserItem
 from muniment.safety.errors import MunimentError
 from muniment.session.calls import Calls, Desk, Emit
 from muniment.session.conduct import Conductor
@@ -136,7 +136,8 @@ class Engine:
         task = self._parts.task
         if task is None:
             raise TurnRefused("This session is no task, so there is nothing to end.")
-        end = task.finish(outcome, summary)
+        replies = [each.text for each in self._log.history.items() if isinstance(each, AssistantItem)]
+        end = task.finish(outcome, summary, output=replies[-1] if replies else "")
         self._log.append("task", **end.as_record())
         return end
 

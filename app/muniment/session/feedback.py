@@ -63,11 +63,9 @@ def rate_session(
         raise InvalidInput(f"A rating is one of: {', '.join(RATINGS)}.")
     if len(comment.encode("utf-8", "replace")) > MAX_COMMENT_BYTES:
         raise InvalidInput(f"A comment has at most {MAX_COMMENT_BYTES} bytes.")
-    history, first = History(), ""
+    history = History()
     for record in read_log(paths, session_id):
         history.apply(record)
-        if record.kind == "user_message" and not first:
-            first = record["text"]
     end = end_of(history.task)
     if end is None:
         raise NotRated(f"Session {session_id} is no finished task, so there is nothing to rate.")
@@ -77,7 +75,7 @@ def rate_session(
     recipe = history.header.get("recipe") or {}
     agent = recipe.get("agent") or recipe.get("name") or "assistant"
     team = Surfaces(paths, place, settings, clock=clock).team
-    about = _one(history.title or first) or "a task"
+    about = _one(history.title or history.first_message) or "a task"
     lines = [
         f"- rating: {_WORDS[rating]}",
         f"- task: {about}",

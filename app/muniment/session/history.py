@@ -62,6 +62,7 @@ class History:
         """The catalog that this session was started with."""
         self.cwd = ""
         self.title = ""
+        self.first_message = ""
         self.task: Mapping[str, Any] | None = None
         """How the session's task ended, as the newest accepted report or the user said it."""
         self._ids: set[str] = set()
@@ -105,6 +106,7 @@ class History:
                     raise LineFault("a turn begins before the one before it has ended")
                 self._open = Turn(record.turn_id, record.seq, record.seq, [UserItem(record["text"])])
                 self.turns.append(self._open)
+                self.first_message = self.first_message or record["text"]
             case "model_response":
                 self._response(self._turn(record), record)
             case "decision":

@@ -82,11 +82,13 @@ class TaskState:
         *,
         ends_with_run: bool,
         known: TaskEnd | None = None,
+        about: Callable[[], str] = str,
     ) -> None:
         self._surfaces = surfaces
         self._recipe = recipe
         self._session = session
         self._nonce = nonce
+        self._about = about
         self._lock = Lock()
         self._listeners: list[Callable[[Report], None]] = []
         self.ends_with_run = ends_with_run
@@ -133,13 +135,13 @@ class TaskState:
             )
             for listener in self._listeners:
                 listener(report)
-            self._episode(report)
+            self._episode(report, origin)
         return self._told(report.outcome, note)
 
-    def finish(self, outcome: str, summary: str = "") -> TaskEnd:
+    def finish(self, outcome: str, summary: str = "", *, output: str = "") -> TaskEnd:
         """End the task by the user's word; raise `TaskRefused` where it has ended.
 
-        Only a success for which the user says something leaves a note.
+        Only a success for which the user says something leaves a note. `output` is the task's last reply.
         """
         if outcome not in OUTCOMES:
             raise InvalidInput(f"A task ends as one of: {', '.join(OUTCOMES)}.")
@@ -149,7 +151,7 @@ class TaskState:
             origin = Origin("user", TASK_SURFACE, self._session, self._recipe.name, self._recipe.agent)
             note = self._note(outcome, summary, summary, origin, None) if summary.strip() else None
             self.end = TaskEnd(outcome, "user", summary, None if note is None else note.name)
-            self._episode(Report(_outcome(outcome), summary, self._nonce))
+            self._episode(Report(_outcome(outcome), summary, self._nonce), origin, output)
             return self.end
 
     def exit(self) -> TaskEnd | None:
@@ -188,9 +190,36 @@ class TaskState:
                 replace(origin, surface=TASK_SURFACE),
             )
 
-    def _episode(self, report: Report) -> None:
+    def _episode(self, report: Report, origin: Origin, output: str = "") -> None:
         """Leave an episode where they are on; whatever goes wrong with it changes nothing about the task."""
         if not self._surfaces.settings.episodes.enabled:
+            return
+        from muniment.memory.ledger.episodes import Episode, record_episode
+
+        team = self._surfaces.team
+        try:
+            with team.guard() as directory:
+                # A project that has no id yet gets one: without it the episode would count everywhere.
+                team.files.prepare(directory)
+            record_episode(
+                self._surfaces.ledger,
+                Episode(
+                    outcome=report.outcome,
+                    task=self._about(),
+                    agent=self._recipe.agent,
+                    session=self._session,
+                    project=team.scope_key,
+                    summary=report.summary,
+                    pr=report.pr or "",
+                    failure_class=report.failure_class or "",
+                    files=report.files,
+                    tests=report.tests,
+                    output=output,
+                ),
+                settings=self._surfaces.settings.episodes,
+                origin=replace(origin, actor="engine", surface=TASK_SURFACE),
+            )
+        except (OSError, MunimentError):
             return
 
     def _told(self, outcome: str, note: Note | None) -> ToolResult:

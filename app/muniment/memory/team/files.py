@@ -89,8 +89,7 @@ class TeamFiles:
         Call it inside `Team.guard`, with the bytes that stand there now. Raise `TeamRefused`.
         """
         action = "create" if before is None else "replace"
-        with self._ready(path, "written"):
-            self.prepare(path.parent)
+        self.prepare(path.parent)
         with self._journalled(path, origin, surface, item, action, before, data) as entry:
             with self._ready(path, "written"), self.opened(path.parent) as fd:
                 write_atomic(path, data, dir_fd=fd)
@@ -115,8 +114,7 @@ class TeamFiles:
 
         Nothing is overwritten: raise `TeamRefused` where something stands at the target.
         """
-        with self._ready(path, "moved"):
-            self.prepare(target.parent)
+        self.prepare(target.parent)
         with self._journalled(path, origin, surface, item, "delete", before, None) as entry:
             with (
                 self._ready(path, "moved"),
@@ -160,6 +158,14 @@ class TeamFiles:
             os.close(fd)
 
     def prepare(self, directory: Path) -> None:
+        """Make a directory of the workspace, and the project's own file where it is the first write.
+
+        Raise `TeamRefused` where a link or something else stands on the way.
+        """
+        with self._ready(directory, "used"):
+            self._make(directory)
+
+    def _make(self, directory: Path) -> None:
         from muniment.memory.records.project import ensure_project
 
         root = self._team.directory

@@ -131,10 +131,14 @@ class Inbox:
             return self._note(path, frozenset())
 
     def add_once(self, new: NewNote, key: str, origin: Origin) -> Note | None:
-        """Write a note unless one of the same agent, key and day waits already; then return None."""
+        """Write a note unless one of the same agent, key and day is there, waiting or archived: then None."""
         with self._team.guard():
             start = f"{safe_slug(new.agent)}-{safe_slug(key)}-{self._team.clock():%Y-%m-%d}"[:MAX_NAME]
-            if any(name.startswith(start) for name in self._team.files.names(self.directory)):
+            files = self._team.files
+            archived = f"{self._team.clock():%Y-%m-%d}-{start}"
+            if any(name.startswith(start) for name in files.names(self.directory)) or any(
+                name.startswith(archived) for name in files.names(self.archive_directory)
+            ):
                 return None
             return self.add(
                 NewNote(new.title, new.body, new.agent, new.source, new.session, start + SUFFIX, new.extras),
