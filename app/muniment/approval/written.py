@@ -44,7 +44,8 @@ def proposal_lines(proposal: Proposal) -> Iterator[str]:
     )
     if who:
         yield f"asked by: {who}"
-    yield " ".join(each for each in (proposal.coverage, proposal.shown_later) if each)
+    said = " ".join(each for each in (proposal.coverage, proposal.shown_later) if each)
+    yield exact_line(said).text[1:-1]
 
 
 def _block(text: str | None) -> Iterator[str]:

@@ -45,12 +45,17 @@ def clean_source(source: str) -> str:
     return _NOT_IN_SOURCE.sub("", source).strip()[:_MAX_SOURCE] or "unknown"
 
 
+def untagged(text: str) -> str:
+    """Return text with attempts at a tag made harmless, for what stands beside a fence and not inside."""
+    return _TAG_ATTEMPT.sub(_ESCAPED, text)
+
+
 def fenced_body(body: str, *, max_bytes: int = MAX_BODY_BYTES) -> str:
     """Return what stands between the tags: attempts at a tag made harmless, then cut to `max_bytes` of UTF-8.
 
     A cut falls between characters, never inside an escape, and says so within the bound.
     """
-    safe = _TAG_ATTEMPT.sub(_ESCAPED, clean_surrogates(body))
+    safe = untagged(clean_surrogates(body))
     raw = safe.encode("utf-8")
     if len(raw) <= max_bytes:
         return safe

@@ -13,7 +13,7 @@ from muniment.approval.policy import Effect
 from muniment.approval.proposal import Change, Field, Proposal
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.safety.fence import fence
+from muniment.safety.fence import fence, untagged
 from muniment.safety.files import digest
 from muniment.safety.findings import warnings_for
 from muniment.safety.visible import reading_line
@@ -25,6 +25,11 @@ _CHUNK_BYTES = 60_000
 _PATH = {"type": "string", "description": "path from the project's root on"}
 _SHOWN_LATER = "The text stands in this one file of the project; it is not kept as memory."
 R = TypeVar("R", bound="PathRequest")
+
+
+def _name(path: str) -> str:
+    """Show a path on one line beside a fence, which it cannot end."""
+    return untagged(reading_line(path))
 
 
 def _schema(required: tuple[str, ...], **properties: dict[str, Any]) -> dict[str, Any]:
@@ -107,9 +112,9 @@ class ReadFile(_FileTool[ReadRequest]):
         wanted = lines[first:] if request.limit is None else lines[first : first + request.limit]
         body, count = _fitting(name, wanted)
         last = first + count
-        head = f"File {reading_line(name)} in {workspace.root}, lines {first + 1} to {last} of {len(lines)}:"
+        head = f"File {_name(name)} in {workspace.root}, lines {first + 1} to {last} of {len(lines)}:"
         if not lines:
-            head = f"File {reading_line(name)} in {workspace.root} is empty."
+            head = f"File {_name(name)} in {workspace.root} is empty."
         text = f"{head}\n{fence(f'file:{name}', body)}"
         if last < len(lines):
             text += f"\n[{len(lines) - last} more lines: call read_file with offset {last + 1}]"
@@ -185,10 +190,10 @@ class ListFiles(_FileTool[ListRequest]):
             listing = workspace.listing(parts, most=DEFAULT_LIST, pattern=request.pattern)
         except FileNotFoundError:
             raise MunimentError(f"There is no directory {'/'.join(parts)} below {workspace.root}.") from None
-        where = f"{reading_line('/'.join(parts))} in {workspace.root}" if parts else str(workspace.root)
+        where = f"{_name('/'.join(parts))} in {workspace.root}" if parts else str(workspace.root)
         count = len(listing.paths)
         lines = [f"{count} {'entry' if count == 1 else 'entries'} below {where}:"]
-        lines += [f"- {reading_line(path)}" for path in listing.paths]
+        lines += [f"- {_name(path)}" for path in listing.paths]
         if not listing.complete:
             lines.append("[there are more: name a deeper path, or give a pattern]")
         if listing.protected:
@@ -285,7 +290,7 @@ class _WritingTool(_FileTool[R]):
             workspace.write(plan.parts, plan.data, plan.mode)
         created = plan.digest_before is None
         word = "created" if created else "replaced" if self.name == "write_file" else "edited"
-        text = f"File {reading_line(plan.path)} {word} in {plan.root}, {len(plan.data)} bytes."
+        text = f"File {_name(plan.path)} {word} in {plan.root}, {len(plan.data)} bytes."
         data = {
             "path": plan.path,
             "directory": str(plan.root),

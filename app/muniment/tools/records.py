@@ -23,7 +23,7 @@ from muniment.memory.records.plans import (
 from muniment.memory.records.record import RecordTooLarge
 from muniment.memory.records.scope import Scope
 from muniment.memory.records.times import TimeFault, format_time, parse_time
-from muniment.safety.fence import fence
+from muniment.safety.fence import fence, untagged
 from muniment.safety.visible import exact_line
 from muniment.tools import record_proposals as proposals
 from muniment.tools.base import (
@@ -57,8 +57,8 @@ def _schema(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dic
 
 
 def _one(text: str) -> str:
-    """Show a value from a file on one line, in quotes."""
-    return exact_line(text).text
+    """Show a value from a file on one line, in quotes, and without a tag that could end a fence."""
+    return untagged(exact_line(text).text)
 
 
 def _at(scope: Scope) -> str:

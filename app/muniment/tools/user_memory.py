@@ -21,7 +21,7 @@ from muniment.memory.user.entry import (
     check_name,
 )
 from muniment.memory.user.plans import SavePlan, SaveRefused, SaveRequest
-from muniment.safety.fence import fence
+from muniment.safety.fence import fence, untagged
 from muniment.safety.visible import exact_line
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult, cut_text
 
@@ -128,7 +128,7 @@ class MemoryView(Tool[ViewRequest]):
         entry = held.entry
         head = (
             f"Entry {entry.name} of user memory, {_at(held.path.parent)}.\n"
-            f"type: {entry.type}\nsummary: {exact_line(entry.summary).text}"
+            f"type: {entry.type}\nsummary: {untagged(exact_line(entry.summary).text)}"
         )
         if entry.has_details:
             text = f"{head}\ndetails:\n{fence(f'user-memory:{entry.name}', entry.details)}"
