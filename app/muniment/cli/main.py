@@ -25,6 +25,7 @@ COMMANDS = {
     "pin": ("muniment.cli.pin", "show and write what every session here is shown first"),
     "consolidate": ("muniment.cli.consolidate", "turn waiting notes into team notes and knowledge"),
     "knowledge": ("muniment.cli.knowledge", "list, write and sweep the knowledge base"),
+    "ledger": ("muniment.cli.ledger", "search, judge and import structured memory, and see what recall did"),
     "context": ("muniment.cli.context", "show what the next request would carry"),
     "tool": ("muniment.cli.tool", "call one tool as the model would"),
     "session": ("muniment.cli.session", "list, show, export, rate and delete sessions"),
