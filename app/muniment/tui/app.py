@@ -28,6 +28,7 @@ from muniment.tui.widgets.memory_panel import MemoryPanel
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from muniment.memory.watch import Watch
     from muniment.session.engine import Engine
     from muniment.session.holdings import Item
     from muniment.session.options import StartOptions
@@ -89,6 +90,7 @@ class MunimentApp(FrontDoorApp):
             on_change=self._desk_changed,
             interrupt=self._interrupt,
         )
+        self._watch: Watch | None = None
         self._options = boot.options
         self._signals = Signals(self)
         self._quit_asked = float("-inf")
@@ -170,6 +172,7 @@ class MunimentApp(FrontDoorApp):
             await previous.close()
         self._options = replace(options, mode=Mode.MANUAL, resume_id=None)
         await self._session.attach(engine, card=engine.provider == "rehearsal")
+        self._follow(engine)
         self._signals.named(f"{engine.recipe.name} · {engine.cwd.name}")
         if previous is None:
             from muniment.tui.beside import watch_review
@@ -177,6 +180,19 @@ class MunimentApp(FrontDoorApp):
 
             watch_review(self)
             self.run_worker(recall(self), group="past")
+
+    def _follow(self, engine: Engine | None) -> None:
+        """Watch the memory of a session for changes from outside, and no other any more."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.stop()
+        if engine is not None:
+            from muniment.tui.live import follow_memory
+
+            self._watch = follow_memory(self, engine)
+
+    def on_unmount(self) -> None:
+        self._follow(None)
 
     def _not_opened(self, sentence: str) -> None:
         self._session.tell(sentence, error=True)

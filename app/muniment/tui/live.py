@@ -1,0 +1,26 @@
+"""Keeping the screen in step with memory on disk while a session is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muniment.memory.watch import Watch, memory_directories, watch_memory
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+    from muniment.tui.app import MunimentApp
+
+
+def follow_memory(app: MunimentApp, engine: Engine) -> Watch:
+    """Watch the memory of a session: the panel looks at changes, searches know of none."""
+    records = engine.surfaces.records
+
+    def changed() -> None:
+        app.call_later(app.session_screen.memory_changed)
+
+    def notice(text: str) -> None:
+        app.call_later(app.tell, text)
+
+    watch = watch_memory(lambda: memory_directories(records.chain()), changed, notice)
+    records.watched = watch.mark
+    return watch
