@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
-from muniment.session.holdings import Item
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
@@ -19,14 +18,10 @@ SETTLE_SECONDS = 0.6
 
 
 def search(app: MunimentApp, engine: Engine, words: str) -> None:
-    """Search, and open what is chosen."""
+    """Search; what is chosen opens above the search."""
     from muniment.tui.screens.search import SearchScreen
 
-    def chosen(item: Item | None) -> None:
-        if item is not None:
-            app.by_hand("open", item)
-
-    app.push_screen(SearchScreen(engine.surfaces, words), chosen)
+    app.push_screen(SearchScreen(engine.surfaces, words, lambda item: app.by_hand("open", item)))
 
 
 def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
 from muniment.safety.visible import Visible, reading, reading_line
@@ -23,6 +25,18 @@ def exact(shown: Visible, style: str = "$warning") -> Content:
     for start, end in shown.spans:
         content = content.stylize(style, start, end)
     return content
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]], style: str = "bold $accent underline") -> Content:
+    """Return text for one line with some places marked; the places are those of the text as it is."""
+    parts: list[Content | tuple[str, str]] = []
+    at = 0
+    for start, end in spans:
+        if start < at:
+            continue
+        parts += [safe_line(text[at:start]), (reading_line(text[start:end]), style)]
+        at = end
+    return Content.assemble(*parts, safe_line(text[at:]))
 
 
 class StreamText:

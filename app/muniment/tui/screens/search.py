@@ -1,8 +1,10 @@
-"""Search over the records, best first, as you type."""
+"""Search over everything that is remembered, best first, as you type; the last query wins."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on, work
@@ -13,119 +15,214 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from muniment.memory.records.listing import Listed
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
-from muniment.safety.visible import reading_line
-from muniment.session.holdings import Item
-from muniment.session.holdings_read import record_item
+from muniment.session.holdings import KIND_WORDS, KINDS, Item, Kind, numbered
+from muniment.session.searching import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
+from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 
-LIMIT = 50
+QUIET_SECONDS = 0.08
+"""So long nothing is typed before a search begins."""
+_HINT = (
+    "Type words. Everything is searched: records, user memory, inbox, pinned, notes, notebooks, knowledge "
+    'and ledger. Words in "double quotes" must stand together.'
+)
+
+_NOUNS: dict[Kind, tuple[str, str]] = {
+    "record": ("record", "records"),
+    "user": ("entry of user memory", "entries of user memory"),
+    "inbox": ("inbox note", "inbox notes"),
+    "pinned": ("pinned entry", "pinned entries"),
+    "notes": ("section of team notes", "sections of team notes"),
+    "notebook": ("notebook entry", "notebook entries"),
+    "knowledge": ("knowledge entry", "knowledge entries"),
+    "ledger": ("ledger row", "ledger rows"),
+}
 
 
-class SearchScreen(Screen[Item | None]):
-    """Dismissed with the record that is to be opened."""
+class SearchScreen(Screen[None]):
+    """Finds, and opens what is chosen above itself."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"
     BINDING_GROUP_TITLE = "Search"
-    HELP = "Type words; Enter or Down reaches the hits, Enter there opens one."
+    HELP = (
+        "Type words; Enter or Down reaches the hits, Enter there opens one and Escape comes back here. "
+        "Kind and scope narrow; what is overridden, expired, held or retracted is shown on demand."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Back to the session", id="search.back"),
+        Binding("ctrl+t,k", "kind", "Kind", tooltip="Search the next kind only, then all", id="search.kind"),
+        Binding("ctrl+l,s", "scope", "Scope", tooltip="Everywhere, project or global", id="search.scope"),
         Binding(
-            "ctrl+o",
+            "ctrl+o,o",
             "toggle_all",
             "Overridden too",
-            tooltip="Show overridden and expired copies",
+            tooltip="Show what is overridden, expired, held or retracted",
             id="search.all",
         ),
         Binding("down", "hits", "Hits", show=False, tooltip="Go to the hits", id="search.hits"),
+        Binding("slash", "words", "Words", show=False, tooltip="Back to the words", id="search.words"),
+        Binding("y", "copy", "Copy id", tooltip="Copy the id of this hit", id="search.copy"),
     ]
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
-    SearchScreen Input, SearchScreen Input:focus { border: round $primary; background: $background; }
+    SearchScreen Input, SearchScreen Input:focus { border: round $border-blurred; background: $background; }
+    SearchScreen Input:focus { border: round $primary; }
+    SearchScreen #search-where { padding: 0 2; height: auto; color: $secondary; }
     SearchScreen OptionList, SearchScreen OptionList:focus {
-        height: 1fr; border: none; background: $background;
+        height: 1fr; border: none; background: $background; padding: 0 1; margin-top: 1;
+        scrollbar-size-vertical: 1; scrollbar-background: $background; scrollbar-color: $panel;
+        background-tint: transparent;
     }
-    SearchScreen #search-say { padding: 0 1; color: $secondary; height: auto; }
+    SearchScreen #search-say { padding: 0 2; color: $secondary; height: auto; max-height: 4; }
     """
 
-    def __init__(self, surfaces: Surfaces, words: str = "") -> None:
+    def __init__(self, surfaces: Surfaces, words: str, open_item: Callable[[Item], None]) -> None:
         super().__init__()
         self._surfaces = surfaces
         self._words = words
+        self._open = open_item
+        self._kind: Kind | None = None
+        self._scope: Scope = "everywhere"
         self._all = False
-        self._hits: list[Item] = []
+        self._answer: Answer | None = None
 
     def compose(self) -> ComposeResult:
-        yield Input(value=self._words, placeholder="search the records", id="search-words")
+        box = Input(value=self._words, placeholder="search everything that is remembered", id="search-words")
+        box.border_title = Content("Search")
+        yield box
+        yield Static("", id="search-where", markup=False)
         yield OptionList(id="search-hits", markup=False)
-        yield Static("Type to search ids, titles, tags and texts.", id="search-say", markup=False)
+        yield Static(Content(_HINT), id="search-say", markup=False)
         yield KeyBar()
 
+    def on_mount(self) -> None:
+        self._tell_where()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return () if self._answer is None else self._answer.hits
+
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        self._search(event.value)
+    def _changed(self) -> None:
+        self._search()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
         self.action_hits()
 
     @work(exclusive=True, group="search", exit_on_error=True)
-    async def _search(self, words: str) -> None:
-        options = self.query_one("#search-hits", OptionList)
+    async def _search(self) -> None:
+        words = self.query_one("#search-words", Input).value
+        kinds = ALL_KINDS if self._kind is None else frozenset((self._kind,))
+        ask = Ask(words, kinds, self._scope, self._all)
+        self._tell_where()
         if not words.strip():
-            options.clear_options()
-            self._hits = []
+            self._show(None)
             return
+        await asyncio.sleep(QUIET_SECONDS)
+        given_up = threading.Event()
         try:
-            result = await asyncio.to_thread(
-                self._surfaces.records.search, words, limit=LIMIT, include_overridden=self._all
-            )
-        except (MunimentError, OSError) as error:
-            self._say(str(error))
+            # A newer search cancels this one here; the thread learns of it at its next step.
+            answer = await asyncio.to_thread(search_all, self._surfaces, ask, stopped=given_up.is_set)
+        except Stopped:
             return
+        except (MunimentError, OSError) as error:
+            self._say(safe_line(str(error)))
+            return
+        finally:
+            given_up.set()
+        self._show(answer)
+
+    def _show(self, answer: Answer | None) -> None:
+        self._answer = answer
+        options = self.query_one("#search-hits", OptionList)
         options.clear_options()
-        self._hits = [
-            record_item(Listed(hit.meta, hit.effective, hit.expired, hit.overridden_by))
-            for hit in result.hits
-        ]
-        for hit in result.hits:
-            state = "" if hit.effective else "  not in effect"
-            options.add_option(
-                Option(
-                    Content.assemble(
-                        (hit.meta.id, "bold"),
-                        (f"  {reading_line(hit.meta.scope.label)}", "$secondary"),
-                        (state, "$warning"),
-                        f"  {reading_line(hit.meta.title)}\n  ",
-                        (reading_line(hit.snippet), "$secondary"),
-                    )
-                )
-            )
-        more = "; there are more" if result.truncated else ""
-        self._say(f"{len(result.hits)} of {result.searched} records{more}. {result.notice or ''}")
+        options.add_options([Option(_row(hit)) for hit in self.hits])
+        if self.hits:
+            options.highlighted = 0
+        self._say(Content(_HINT) if answer is None else _summary(answer))
+
+    def _tell_where(self) -> None:
+        kind = "all" if self._kind is None else KIND_WORDS[self._kind]
+        standing = "also what is not in effect" if self._all else "only what is in effect"
+        parts = [("kind ", "$secondary"), (kind, "bold $foreground"), ("  ·  scope ", "$secondary")]
+        parts += [(self._scope, "bold $foreground"), (f"  ·  {standing}", "$secondary")]
+        self.query_one("#search-where", Static).update(Content.assemble(*parts))
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._hits[event.option_index])
+        event.stop()
+        self._open(self.hits[event.option_index].item)
 
     def action_hits(self) -> None:
         """Go to the hits."""
         options = self.query_one("#search-hits", OptionList)
-        if self._hits:
+        if self.hits:
             options.focus()
             if options.highlighted is None:
                 options.highlighted = 0
 
+    def action_words(self) -> None:
+        """Go back to the words."""
+        self.query_one("#search-words", Input).focus()
+
+    def action_kind(self) -> None:
+        """Search the next kind only, then all again."""
+        order: list[Kind | None] = [None, *KINDS]
+        self._kind = order[(order.index(self._kind) + 1) % len(order)]
+        self._search()
+
+    def action_scope(self) -> None:
+        """Search another scope."""
+        self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
+        self._search()
+
     def action_toggle_all(self) -> None:
-        """Search overridden and expired copies too, or not."""
+        """Show what is not in effect too, or not."""
         self._all = not self._all
-        self._search(self.query_one("#search-words", Input).value)
+        self._search()
+
+    def action_copy(self) -> None:
+        """Copy the id of the hit under the cursor."""
+        at = self.query_one("#search-hits", OptionList).highlighted
+        if at is not None and at < len(self.hits):
+            item = self.hits[at].item
+            self.app.copy_to_clipboard(item.id)
+            self.app.notify(safe_line(f"Copied {item.id}.").plain, markup=False)
 
     def action_leave(self) -> None:
         """Go back."""
         self.dismiss(None)
 
-    def _say(self, text: str) -> None:
-        self.query_one("#search-say", Static).update(Content(reading_line(text)))
+    def _say(self, text: Content) -> None:
+        self.query_one("#search-say", Static).update(text)
+
+
+def _row(hit: Hit) -> Content:
+    """One hit: its name, kind and place, whether it counts, and where the words stand in it."""
+    item = hit.item
+    title = marked(item.title, hit.title_spans)
+    mark = "● " if not item.state else "○ "
+    if item.by_title or item.id == item.title:
+        name, title = Content(""), title.stylize_before("bold")
+    else:
+        name = Content.assemble((safe_line(item.id).plain, "bold"), "  ")
+    facts = f"  {KIND_WORDS[item.kind]} · {hit.scope}" + (f" · {item.facts}" if item.facts else "")
+    standing = Content.styled(f"  {item.state}", "$warning") if item.state else Content("")
+    head = Content.assemble(mark, name, title, standing, (safe_line(facts).plain, "$secondary"))
+    snippet = marked(hit.snippet.text, hit.snippet.spans)
+    return Content.assemble(head, "\n  ", snippet.stylize_before("$secondary"))
+
+
+def _summary(answer: Answer) -> Content:
+    parts = ", ".join(f"{count:,} {KIND_WORDS[kind]}" for kind, count in answer.searched.items() if count)
+    looked = f"{numbered(len(answer.hits), 'hit')} among {answer.total:,} searched" + (
+        f" ({parts})" if parts else ""
+    )
+    lines = [looked + ("; more may match, so say more words" if answer.cut else "") + "."]
+    if not answer.hits and not answer.ask.everything:
+        lines.append("Nothing that is in effect matches; ^O looks at what is overridden or retracted too.")
+    lines += answer.notices
+    return Content("\n").join(safe_line(each) for each in lines)
