@@ -215,6 +215,21 @@ def remove_file(path: Path, *, durable: bool = True) -> bool:
     return True
 
 
+def move_file(name: str, target: str, *, source: int, destination: int) -> None:
+    """Move a file from one open directory to another; raise `FileExistsError` where the target is taken.
+
+    Whoever calls it holds a lock under which nobody else makes the target.
+    """
+    try:
+        os.stat(target, dir_fd=destination, follow_symlinks=False)
+    except FileNotFoundError:
+        os.rename(name, target, src_dir_fd=source, dst_dir_fd=destination)
+        _sync_directory(destination)
+        _sync_directory(source)
+        return
+    raise FileExistsError(errno.EEXIST, "it is there already", target)
+
+
 def remove_stale_temps(
     directory: Path, *, older_than: float = 3600.0, mark: str = "", dir_fd: int | None = None
 ) -> int:

@@ -17,6 +17,7 @@ from muniment.safety.files import (
     FileRefused,
     digest,
     ensure_private_dir,
+    move_file,
     read_regular,
     remove_stale_temps,
     write_atomic,
@@ -121,12 +122,9 @@ class TeamFiles:
                 self.opened(path.parent) as source,
                 self.opened(target.parent) as destination,
             ):
-                if self.status(target) is not None:
-                    raise FileExistsError(17, f"{target} exists")
-                os.rename(path.name, target.name, src_dir_fd=source, dst_dir_fd=destination)
-                for fd in (source, destination):
-                    if fd is not None:
-                        os.fsync(fd)
+                if source is None or destination is None:
+                    raise FileNotFoundError(2, "it is gone", str(path))
+                move_file(path.name, target.name, source=source, destination=destination)
             return entry
 
     @contextmanager
