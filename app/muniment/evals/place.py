@@ -60,8 +60,9 @@ class Place:
         """Put the places of this run, and the word of a task, where a case names them."""
         if "{{" not in text:
             return text
-        for name, value in (("project", self.project), ("data", self.paths.data), ("nonce", nonce)):
-            text = text.replace(f"{{{{ {name} }}}}", str(value))
+        names = {"project": str(self.project), "data": str(self.paths.data), "nonce": nonce}
+        for name, value in names.items():
+            text = text.replace(f"{{{{ {name} }}}}", value) if value else text
         return text
 
     def edit(self, edits: Edits) -> None:
