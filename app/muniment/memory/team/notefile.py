@@ -22,7 +22,7 @@ MAX_FILE_BYTES = 81_920
 
 Source = Literal["user", "agent", "task", "engine", "feedback"]
 FIELDS = ("id", "agent", "date", "session", "project", "source")
-"""The front matter that we write, in this order; a field without a value is left out."""
+"""The front matter that we write, in this order; a field without a value is empty text."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
 _UNSAFE = re.compile(r"[^a-z0-9]+")
@@ -96,9 +96,9 @@ def encode_note(new: NewNote, *, note_id: str, date: str, project: str) -> bytes
         "project": project,
         "source": new.source,
     }
-    merged: dict[str, Value] = {key: value for key, value in ours.items() if value}
+    merged: dict[str, Value] = dict(ours)
     for key, value in (*new.extras.items(), *carried.items()):
-        if value is not None and key not in ours and key not in merged:
+        if value is not None and key not in merged:
             merged[key] = value
     head = b"---\n" + dump(merged) + b"---\n"
     body = body.strip("\n")
