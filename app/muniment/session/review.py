@@ -101,11 +101,15 @@ class Collector:
             return len(self._team[0])
 
     def _stamped(self) -> Hashable:
+        from muniment.memory.team.holds import FILE_NAME
         from muniment.session.holdings_read import stamp_of
 
         directory = self._surfaces.team.directory
         minute = int(self._surfaces.clock().timestamp()) // (60 * _MINUTES)
-        return (minute, *(stamp_of(directory / each) for each in ("notes", "knowledge", "notes.md", "held")))
+        return (
+            minute,
+            *(stamp_of(directory / each) for each in ("notes", "knowledge", "notes.md", FILE_NAME)),
+        )
 
     def _look_at_team(self) -> tuple[tuple[Waiting, ...], tuple[str, ...]]:
         rows: list[Waiting] = []

@@ -54,7 +54,7 @@ def steps() -> tuple[Step, ...]:
             "You.",
         ),
         Step(
-            "You see what would become of it",
+            "You see what it would become",
             "The preview shows the digest that would go into the team notes, and for each note its category, "
             "its notebook and its row in the ledger. The digest can be changed before anything is decided.",
             "sheet 14 counted twice\n  finding · notebook of sheet-checker · row in the ledger\n"

@@ -125,14 +125,18 @@ def _unknown_key(keys: str) -> str:
 
 def is_key(text: str) -> bool:
     """Tell whether a text names a key as the keymap writes it: `ctrl+f`, `f7`, `slash`, `x`."""
-    from textual.keys import Keys
+    from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 
     *modifiers, last = text.split("+") if text != "+" else ["+"]
     if not last or not set(modifiers) <= _MODIFIERS or len(set(modifiers)) != len(modifiers):
         return False
     if len(last) == 1:
         return last.isprintable() and not last.isspace()
-    if last in {each.value for each in Keys} or re.fullmatch(r"f(?:[1-9]|1\d|2[0-4])", last):
+    if (
+        last in {each.value for each in Keys}
+        or last in KEY_NAME_REPLACEMENTS.values()
+        or re.fullmatch(r"f(?:[1-9]|1\d|2[0-4])", last)
+    ):
         return True
     try:
         unicodedata.lookup(last.replace("_", " ").upper())

@@ -79,6 +79,10 @@ class GuideScreen(Screen[str | None]):
     GuideScreen Markdown { background: $background; padding: 0; margin: 0; max-width: 100; }
     GuideScreen MarkdownH1 { content-align: left middle; margin: 0 0 1 0; text-style: bold; color: $primary; }
     GuideScreen MarkdownH2 { text-style: bold; color: $primary; margin: 1 0; }
+    GuideScreen MarkdownTable, GuideScreen MarkdownTable:light { margin-bottom: 1; background: $background; }
+    GuideScreen MarkdownTableContent { keyline: none; padding: 0; grid-gutter: 0 2; }
+    GuideScreen MarkdownTableContent > .header { margin: 0; text-style: bold; }
+    GuideScreen MarkdownTableContent > .cell { margin: 0; }
     GuideScreen MarkdownFence { background: $panel; margin: 0 0 1 0; padding: 0 1; }
     """
 

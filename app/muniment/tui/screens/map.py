@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
@@ -26,6 +26,19 @@ from muniment.tui.widgets.top_line import TopLine
 _NAME = 17
 _SIDE_FROM = 100
 """From so many cells on the facts stand beside the list."""
+
+
+_FLOW = """\
+How it reaches a model
+
+you ───┬──▶ records ──────────────────▶ digest ──┐
+       ├──▶ user memory ──────────────▶ index ───┤
+       ├──▶ pinned context ──────────────────────┼──▶ request
+       └┬─▶ inbox ══▶ team notes ────────────────┤
+agents ─┘         ══▶ knowledge, notebooks ──────┤
+                  ══▶ ledger ─────────▶ pack ────┘
+
+══▶  only after a consolidation that you approve"""
 
 
 class MapScreen(Screen[Surface | None]):
@@ -47,8 +60,10 @@ class MapScreen(Screen[Surface | None]):
     MapScreen VerticalScroll {
         height: auto; max-height: 50%; padding: 0 2; border-top: solid $border-blurred;
     }
+    MapScreen #map-flow { display: none; margin-top: 1; color: $secondary; }
+    MapScreen.-side #map-flow { display: block; }
     MapScreen.-side #map-body { layout: horizontal; }
-    MapScreen.-side OptionList { width: 2fr; height: 1fr; padding: 1 1; }
+    MapScreen.-side OptionList { width: 2fr; max-width: 52; height: 1fr; padding: 1 1; }
     MapScreen.-side VerticalScroll {
         width: 3fr; height: 1fr; max-height: 100%; border-top: none; border-left: solid $border-blurred;
         padding: 1 2;
@@ -67,6 +82,7 @@ class MapScreen(Screen[Surface | None]):
             yield OptionList(id="map-list", markup=False)
             with VerticalScroll(can_focus=False):
                 yield Facts(id="map-facts")
+                yield Static(_FLOW, id="map-flow", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:

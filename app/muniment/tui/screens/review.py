@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 _SIDE_FROM = 100
 _MARKS = {"proposal": "⏸", "consolidation": "●", "sweep": "●", "summary": "●", "skipped": "▲"}
+_TEXTS = {"consolidation": "The digest", "summary": "The entries", "proposal": "The new text"}
 _EMPTY = """\
 Nothing waits for you.
 
@@ -186,7 +187,9 @@ class ReviewScreen(Screen[None]):
             text.update(Content(_EMPTY))
             return
         facts.tell(waiting.title, (("next", self._next(waiting)), *waiting.facts))
-        text.update(safe(waiting.text))
+        heading = _TEXTS.get(waiting.kind, "Text")
+        body = Content.assemble((f"{heading}\n", "bold $primary"), safe(waiting.text))
+        text.update(body if waiting.text else Content(""))
         self.query_one("#review-pane").scroll_home(animate=False)
 
     def _next(self, waiting: Waiting) -> str:

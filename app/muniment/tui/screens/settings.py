@@ -26,6 +26,8 @@ from muniment.tui.widgets.top_line import TopLine
 
 _LABEL = 26
 _VALUE = 26
+_PLACE = 24
+_HELP_FROM = 120
 _ORIGIN_FROM = 70
 """From so many cells on the origin stands in the row; below, only underneath the list."""
 
@@ -145,7 +147,9 @@ class SettingsScreen(Screen[None]):
         ]
         if width >= _ORIGIN_FROM:
             place = reading_line(row.place(str(self._paths.config_file)))
-            parts.append(Content.styled(f" {place}", "$secondary"))
+            parts.append(Content.styled(f" {place}", "$secondary").truncate(_PLACE, ellipsis=True, pad=True))
+            if width >= _HELP_FROM:
+                parts.append(Content.styled(f" {row.help}", "$secondary"))
         return Content("").join(parts)
 
     def _about(self, row: Row | None) -> None:

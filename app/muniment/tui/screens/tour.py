@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import constants
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
@@ -20,6 +20,8 @@ from muniment.tui.widgets.top_line import TopLine
 
 STEP_SECONDS = 6.0
 """How long a step stands while the tour plays."""
+_STEPS_FROM = 110
+"""From so many cells on all steps stand beside the one that is shown."""
 
 
 class TourScreen(Screen[None]):
@@ -36,8 +38,12 @@ class TourScreen(Screen[None]):
         Binding("home", "start", "Start", show=False, tooltip="Back to the first step", id="tour.start"),
     ]
     DEFAULT_CSS = """
-    TourScreen { background: $background; align-horizontal: center; }
-    TourScreen VerticalScroll { width: 100%; max-width: 92; height: 1fr; padding: 1 2; }
+    TourScreen { background: $background; }
+    TourScreen #tour-body { height: 1fr; }
+    TourScreen #tour-steps { width: 36; height: 1fr; padding: 1 2; display: none; color: $secondary; }
+    TourScreen VerticalScroll { width: 1fr; max-width: 100; height: 1fr; padding: 1 2; }
+    TourScreen.-wide #tour-steps { display: block; }
+    TourScreen.-wide VerticalScroll { border-left: solid $border-blurred; }
     TourScreen .title { text-style: bold; color: $primary; margin-bottom: 1; }
     TourScreen .text { margin-bottom: 1; }
     TourScreen .exhibit {
@@ -64,17 +70,23 @@ class TourScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Tour")
-        with VerticalScroll(id="tour-text"):
-            yield Static("", classes="title", markup=False)
-            yield Static("", classes="text", markup=False)
-            yield Static("", classes="exhibit", markup=False)
-            yield Static("", classes="sees", markup=False)
+        with Horizontal(id="tour-body"):
+            yield Static("", id="tour-steps", markup=False)
+            with VerticalScroll(id="tour-text"):
+                yield Static("", classes="title", markup=False)
+                yield Static("", classes="text", markup=False)
+                yield Static("", classes="exhibit", markup=False)
+                yield Static("", classes="sees", markup=False)
         yield Static("", id="tour-progress", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one(TopLine).say("one finding, from a task to a request")
+        self.set_class(self.size.width >= _STEPS_FROM, "-wide")
         self._draw()
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.width >= _STEPS_FROM, "-wide")
 
     def _draw(self) -> None:
         step = self.step
@@ -94,7 +106,18 @@ class TourScreen(Screen[None]):
                 (playing, "$accent"),
             )
         )
+        self.query_one("#tour-steps", Static).update(Content("\n").join(self._list()))
         self.query_one("#tour-text").scroll_home(animate=False)
+
+    def _list(self) -> list[Content]:
+        """Return all steps, marked as past, present and to come by sign and not by colour alone."""
+        lines: list[Content] = []
+        for at, step in enumerate(self._steps):
+            if at == self._at:
+                lines.append(Content.styled(f"▶ {step.title}", "bold $foreground"))
+            else:
+                lines.append(Content(f"{'✓' if at < self._at else '·'} {step.title}"))
+        return lines
 
     def action_step(self, by: int) -> None:
         """Go on or back; a key of the user's stops the playing."""
