@@ -14,11 +14,12 @@ from muniment.memory.team.consolidate_plan import NotePlan, Outcome, Preview, tr
 from muniment.memory.team.entry import NewEntry, decode, encode, fields_of
 from muniment.memory.team.insights import Source, agent_of, cut, digest_notes, insights_of, one_line, title_of
 from muniment.memory.team.notebooks import entry_text
+from muniment.memory.team.notefile import check_note_name
 from muniment.memory.team.notes import MAX_FILE_BYTES
 from muniment.memory.team.pending import Step, Work, archive, new_file, notebook, rows, section
 from muniment.memory.team.refusals import TeamRefused
 from muniment.memory.team.rows import entry_row, notebook_row
-from muniment.safety.errors import NotFound
+from muniment.safety.errors import InvalidInput, NotFound
 from muniment.safety.files import FileRefused
 from muniment.safety.files import digest as digest_of
 
@@ -44,7 +45,8 @@ class Consolidation:
     def waiting(self) -> list[Note]:
         """Return the eligible notes, oldest first: not held, and not in an approved run that was cut off."""
         flying = self._team.pending.notes()
-        kept = [each for each in self._team.inbox.eligible() if each.name not in flying]
+        eligible = self._team.inbox.eligible()
+        kept = [each for each in eligible if each.name not in flying and _is_named(each.name)]
         return sorted(kept, key=lambda each: (each.mtime, each.name))
 
     def ready(self) -> bool:
@@ -204,6 +206,14 @@ class Consolidation:
 
 
 _TRUST: dict[str, Trust] = {"user": "human", "engine": "system"}
+
+
+def _is_named(name: str) -> bool:
+    """Tell whether a note can be asked for by its name; another one is left to whoever put it there."""
+    try:
+        return check_note_name(name) == name
+    except InvalidInput:
+        return False
 
 
 def _bounded(notes: Sequence[Note]) -> list[Note]:

@@ -28,6 +28,7 @@ from muniment.memory.team.insights import one_line
 from muniment.memory.team.pending import Step, Work, archive, new_file, rows
 from muniment.memory.team.rows import entry_row
 from muniment.safety.errors import InvalidInput, NotFound
+from muniment.safety.files import FileRefused
 
 if TYPE_CHECKING:
     from muniment.memory.ledger.row import NewRow, Row
@@ -81,7 +82,7 @@ class Knowledge:
         """Return the categories: the five, and any other directory that stands there."""
         try:
             others = self._team.files.directories(self.directory)
-        except (OSError, InvalidInput):
+        except (OSError, FileRefused):
             others = []
         kept = [each for each in others if each[0] not in "._" and each not in (*CATEGORIES, AGENTS)]
         return (*CATEGORIES, *kept)
