@@ -25,10 +25,36 @@ def search(app: MunimentApp, engine: Engine, words: str) -> None:
 
 
 def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
-    """Show the last request and the next one."""
-    from muniment.tui.actions import inspect as show
+    """Show the last request and the next one, taken apart."""
+    from muniment.session.inspecting import Inspected
+    from muniment.session.inspecting import inspect as taken_apart
+    from muniment.tui.screens.inspector import InspectorScreen
 
-    show(app, engine, draft)
+    context = engine.context
+    sent = engine.last_assembly
+
+    def of_next() -> Inspected:
+        about = "the next request, with your draft" if draft else "the next request, before you write"
+        return taken_apart(
+            engine.assemble_preview(draft),
+            about,
+            limits=context.limits,
+            settings=engine.surfaces.settings,
+            recipe=engine.recipe,
+        )
+
+    def of_last() -> Inspected:
+        if sent is None:
+            raise MunimentError("No request was sent in this session yet.")
+        return taken_apart(
+            sent,
+            "the last request, as it was sent",
+            limits=context.limits,
+            settings=engine.surfaces.settings,
+            recipe=engine.recipe,
+        )
+
+    app.push_screen(InspectorScreen(of_next, None if sent is None else of_last))
 
 
 def sessions(app: MunimentApp, resume: Callable[[str | None], None]) -> None:

@@ -16,7 +16,6 @@ from muniment.memory.team.entry import Entry
 from muniment.memory.team.notefile import Note
 from muniment.memory.user.plans import Held
 from muniment.safety.visible import exact_block, exact_line, reading_line
-from muniment.session.context import Assembly
 from muniment.tui.text import exact, safe
 
 Sections = list[tuple[str, Content]]
@@ -173,23 +172,6 @@ def history_section(history: Sequence[Line], *, most: int = 50) -> tuple[str, Co
 def quiet(text: str) -> Content:
     """Return a remark of ours."""
     return Content.styled(text, "$secondary")
-
-
-def request_sections(assembly: Assembly, heading: str) -> Sections:
-    """A request whole: the blocks with their sizes, then every item as the model would read it."""
-    fields = assembly.as_dict()
-    rows = [
-        f"{block['name']:<12} {block['items']:>5} items  {block['bytes']:>7} bytes  {block['source']}"
-        for block in fields["blocks"]
-    ]
-    sizes = f"{heading}\nestimate {fields['estimate']} of a budget of {fields['budget']}"
-    sections: Sections = [
-        ("Size", safe(sizes)),
-        ("Memory blocks", safe("\n".join(rows) or "None: the request carries no memory.")),
-        ("Instructions", safe(fields["instructions"])),
-    ]
-    sections += [(f"Input: {item['role']}", safe(item["content"])) for item in fields["input"]]
-    return sections
 
 
 GUIDE = """\
