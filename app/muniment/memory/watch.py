@@ -29,7 +29,7 @@ _STEP_MS = 15
 _GROUP_MS = 60
 _STOP_SECONDS = 2.0
 _MOST_DIRECTORIES = 500
-_MUTE_ENDINGS = (".tmp", ".lock", ".swp", "~", "-shm")
+_MUTE_ENDINGS = (".tmp", ".lock", ".swp", "~", "-shm", "-wal", "-journal")
 _REMOTE = frozenset(("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre"))
 _MOUNTS = Path("/proc/self/mounts")
 
