@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class TeamFiles:
 
     def __init__(self, team: Team) -> None:
         self._team = team
+        self._kept = threading.local()
 
     def read(self, path: Path, *, max_bytes: int) -> bytes | None:
         """Return a file's bytes, None where nothing is there; raise `FileRefused` for what is not opened."""
@@ -134,9 +136,13 @@ class TeamFiles:
         The data directory may be reached through links, nothing below a workspace may be one. Raise
         `FileRefused` for a link, something else than a directory, or one that is another user's.
         """
+        kept: tuple[Path, int | None] | None = getattr(self._kept, "open", None)
+        if kept is not None and kept[0] == directory:
+            yield kept[1]
+            return
         root = self._team.directory
         parts = directory.relative_to(root).parts if directory != root else ()
-        flags = _DIR_FLAGS if self._team.scope == "project" else _DIR_FLAGS & ~os.O_NOFOLLOW
+        flags = _DIR_FLAGS & ~os.O_NOFOLLOW if root == self._team.paths.data else _DIR_FLAGS
         at = root
         try:
             fd = _enter(root, flags, None)
@@ -154,6 +160,16 @@ class TeamFiles:
             yield fd
         finally:
             os.close(fd)
+
+    @contextmanager
+    def keeping(self, directory: Path) -> Iterator[None]:
+        """Keep a directory open, so that many of its files can be read without entering it for each."""
+        with self.opened(directory) as fd:
+            self._kept.open = (directory, fd)
+            try:
+                yield
+            finally:
+                self._kept.open = None
 
     def prepare(self, directory: Path) -> None:
         """Make a directory of the workspace, and the project's own file where it is the first write.
@@ -230,28 +246,34 @@ def listed(files: TeamFiles, directory: Path, take: Callable[[Path], None]) -> l
 
     A file that vanishes between listing and reading is nobody's business.
     """
-    try:
-        names = files.names(directory)
-    except FileRefused as refused:
-        return [
-            Problem(refused.path if isinstance(refused.path, Path) else directory, worded(refused.reason))
-        ]
-    except OSError as error:
-        return [Problem(directory, f"cannot be read: {error.strerror or error}")]
     problems: list[Problem] = []
-    for name in names:
-        path = directory / name
-        try:
-            take(path)
-        except FileNotFoundError:
-            continue
-        except FileRefused as refused:
-            problems.append(Problem(path, worded(refused.reason)))
-        except MunimentError as fault:
-            problems.append(Problem(path, fault.sentence))
-        except OSError as error:
-            problems.append(Problem(path, f"cannot be read: {error.strerror or error}"))
+    try:
+        with files.keeping(directory):
+            for name in files.names(directory):
+                problem = _taken(directory / name, take)
+                if problem is not None:
+                    problems.append(problem)
+    except FileRefused as refused:
+        problems.append(
+            Problem(refused.path if isinstance(refused.path, Path) else directory, worded(refused.reason))
+        )
+    except OSError as error:
+        problems.append(Problem(directory, f"cannot be read: {error.strerror or error}"))
     return problems
+
+
+def _taken(path: Path, take: Callable[[Path], None]) -> Problem | None:
+    try:
+        take(path)
+    except FileNotFoundError:
+        return None
+    except FileRefused as refused:
+        return Problem(path, worded(refused.reason))
+    except MunimentError as fault:
+        return Problem(path, fault.sentence)
+    except OSError as error:
+        return Problem(path, f"cannot be read: {error.strerror or error}")
+    return None
 
 
 def worded(reason: str) -> str:
