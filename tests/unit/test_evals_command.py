@@ -141,12 +141,13 @@ def test_a_live_case_asks_the_configured_model_and_counts_tokens(
 ) -> None:
     (cases / "live.yaml").write_text(LIVE)
     (user / "config").mkdir()
-    replies = [Reply(text=word, usage=(100, 7)) for word in ("Wednesday.", "Thursday.", "Wednesday.")]
+    words = ("Wednesday.", "Your key is plain-words-neverShown.", "Wednesday.")
+    replies = [Reply(text=word, usage=(100, 7)) for word in words]
     with serve(replies) as server:
         (user / "config" / "config.yaml").write_text(
             f"model: {{provider: openai, name: m, api: chat, base_url: {server.base_url}}}\n"
         )
-        key = {"OPENAI_API_KEY": "sk-test-neverShown123"}
+        key = {"OPENAI_API_KEY": "plain-words-neverShown"}
         done = run("eval", "cases", "--live", "--json", "--out", "report", cwd=tmp_path, base=user, env=key)
         assert server.faults == []
         assert len(server.requests) == 3

@@ -57,8 +57,11 @@ def test_the_wheel_holds_the_package_and_the_recipes_and_nothing_else(tmp_path: 
     assert "muniment/__main__.py" in names
     assert "muniment/py.typed" in names
     assert "muniment/tui/screens/session.tcss" in names
-    for recipe in (REPOSITORY / "recipes").glob("*.yaml"):
-        assert f"muniment/_recipes/{recipe.name}" in names
+    recipes = REPOSITORY / "recipes"
+    for recipe in recipes.rglob("*.yaml"):
+        assert f"muniment/_recipes/{recipe.relative_to(recipes)}" in names
+    for page in (REPOSITORY / "app" / "muniment" / "guide").glob("*.md"):
+        assert f"muniment/guide/{page.name}" in names
     tops = {name.partition("/")[0] for name in names}
     assert tops == {"muniment", f"muniment-{__version__}.dist-info"}
 

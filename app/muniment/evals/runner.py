@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from muniment.approval.policy import Mode
@@ -134,15 +134,16 @@ async def run_case(
         finally:
             await stage.close()
         seen = stage.seen
+        checks = () if seen is None else tuple(grade(each, seen) for each in case.expect)
         return Run(
             number,
-            () if seen is None else tuple(grade(each, seen) for each in case.expect),
-            tuple(dict.fromkeys(stage.faults)),
+            tuple(replace(each, detail=stage.scrub(each.detail)) for each in checks),
+            tuple(dict.fromkeys(map(stage.scrub, stage.faults))),
             0 if seen is None else len(seen.requests),
             0 if seen is None else len(seen.calls),
             Usage() if seen is None else seen.usage,
             time.monotonic() - began,
-            "" if seen is None else seen.final_text,
+            "" if seen is None else stage.scrub(seen.final_text),
             tuple(stage.logs()) if keep_logs else (),
         )
 
@@ -164,6 +165,13 @@ class _Stage:
     def _fill(self, text: str) -> str:
         nonce = None if self._engine is None else self._engine.task_nonce
         return self._place.fill(text, nonce or "")
+
+    def scrub(self, text: str) -> str:
+        """Return a text without the key that is in use: a server or a model may have echoed it."""
+        from muniment.safety.redact import without_key
+
+        live = self._live
+        return text if live is None else without_key(text, live.environ.get(live.settings.model.api_key_env))
 
     async def play(self) -> None:
         from muniment.settings import load_settings
