@@ -61,8 +61,21 @@ def sessions(app: MunimentApp, resume: Callable[[str | None], None]) -> None:
     """Show earlier sessions; what is chosen is resumed."""
     from muniment.tui.screens.sessions import SessionsScreen
 
-    current = "" if app.engine is None else app.engine.id
-    app.push_screen(SessionsScreen(app.boot.paths, current), resume)
+    engine = app.engine
+
+    def rename(title: str) -> None:
+        if engine is not None:
+            engine.rename(title)
+            app.session_screen.entitle()
+
+    screen = SessionsScreen(
+        app.boot.paths,
+        app.boot.settings,
+        "" if engine is None else engine.id,
+        cwd=str(app.boot.cwd if engine is None else engine.cwd),
+        rename_current=rename,
+    )
+    app.push_screen(screen, resume)
 
 
 async def keep_panel_width(app: MunimentApp, cells: int) -> None:

@@ -142,7 +142,7 @@ class SearchScreen(Screen[None]):
         options.add_options([Option(_row(hit)) for hit in self.hits])
         if self.hits:
             options.highlighted = 0
-        self._say(Content(_HINT) if answer is None else _summary(answer))
+        self._say(Content(_HINT) if answer is None else _summary(answer, narrow=self.size.width < 70))
 
     def _tell_where(self) -> None:
         kind = "all" if self._kind is None else KIND_WORDS[self._kind]
@@ -216,10 +216,10 @@ def _row(hit: Hit) -> Content:
     return Content.assemble(head, "\n  ", snippet.stylize_before("$secondary"))
 
 
-def _summary(answer: Answer) -> Content:
+def _summary(answer: Answer, *, narrow: bool) -> Content:
     parts = ", ".join(f"{count:,} {KIND_WORDS[kind]}" for kind, count in answer.searched.items() if count)
     looked = f"{numbered(len(answer.hits), 'hit')} among {answer.total:,} searched" + (
-        f" ({parts})" if parts else ""
+        f" ({parts})" if parts and not narrow else ""
     )
     lines = [looked + ("; more may match, so say more words" if answer.cut else "") + "."]
     if not answer.hits and not answer.ask.everything:

@@ -140,7 +140,7 @@ class SessionScreen(Screen[None]):
         self.panel.set_class(opened, "-open")
         self.panel.over(not wide)
         self._size_panel(width, wide)
-        self._entitle()
+        self.entitle()
 
     def _size_panel(self, width: int, wide: bool) -> None:
         """Beside the conversation the panel has its own width; over it, all there is."""
@@ -152,7 +152,8 @@ class SessionScreen(Screen[None]):
         self._panel_width = cells
         self._lay_out(self.size.width)
 
-    def _entitle(self) -> None:
+    def entitle(self) -> None:
+        """Show what session this is, in the top line."""
         engine = self.engine
         if engine is not None:
             parts = [engine.recipe.name, *([engine.title] if engine.title else []), engine.id[:8]]
@@ -202,7 +203,7 @@ class SessionScreen(Screen[None]):
             last_write="",
             unsaved=False,
         )
-        self._entitle()
+        self.entitle()
         self.panel.attach(engine.surfaces)
         for old in self.query(FirstCard):
             await old.remove()

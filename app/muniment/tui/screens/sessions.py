@@ -1,23 +1,39 @@
-"""Earlier sessions: filter over title and text, resume, delete with a second press."""
+"""Earlier sessions: found by title and text, looked into, resumed, renamed, rated, deleted by two presses."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+from collections.abc import Callable
+from datetime import datetime
+from typing import ClassVar, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from muniment.memory.origin import utc_now
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
-from muniment.safety.visible import reading_line
-from muniment.session.listing import SessionInfo, delete_session, list_sessions, search_sessions
+from muniment.session.listing import SessionInfo, delete_session, rename_session
+from muniment.session.log import clean_title
+from muniment.session.session_list import WINDOW, Doom, Found, Listed, facts, pieces, spans_of
+from muniment.settings import Settings
+from muniment.tui.screens.sessions_preview import preview_lines
+from muniment.tui.text import marked, safe_line
+from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.reading import Reading
+
+WIDE = 110
+QUIET_SECONDS = 0.12
+"""So long the cursor or the filter stands still before logs are read for it."""
+Rating = Literal["up", "down"]
 
 
 class SessionsScreen(Screen[str | None]):
@@ -26,7 +42,9 @@ class SessionsScreen(Screen[str | None]):
     AUTO_FOCUS: ClassVar[str | None] = "#session-list"
     BINDING_GROUP_TITLE = "Sessions"
     HELP = (
-        "Enter resumes. / filters over titles and texts. d twice deletes; the open session cannot be deleted."
+        "Enter resumes. / filters over title, project, recipe and text; p narrows to this project. d twice "
+        "deletes with the trace; a session that is open cannot be deleted. + and - rate a finished task: one "
+        "note to its agent."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Back to the session", id="sessions.back"),
@@ -38,89 +56,216 @@ class SessionsScreen(Screen[str | None]):
             tooltip="Filter over title and text",
             id="sessions.filter",
         ),
+        Binding("p", "project", "Project", tooltip="This project only, or all", id="sessions.project"),
+        Binding("r", "rename", "Rename", tooltip="Give this session a title", id="sessions.rename"),
         Binding("d", "delete", "Delete", tooltip="Delete: press twice", id="sessions.delete"),
+        Binding(
+            "plus", "rate('up')", "Good", key_display="+", tooltip="Rate a finished task", id="sessions.good"
+        ),
+        Binding(
+            "minus",
+            "rate('down')",
+            "Not good",
+            key_display="-",
+            tooltip="Rate a finished task as not good",
+            id="sessions.not-good",
+        ),
+        Binding("y", "copy", "Copy id", tooltip="Copy the id of this session", id="sessions.copy"),
+        Binding(
+            "down", "list", "List", show=False, tooltip="From the filter to the list", id="sessions.list"
+        ),
     ]
     DEFAULT_CSS = """
-    SessionsScreen { background: $background; }
-    SessionsScreen #sessions-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; }
-    SessionsScreen OptionList, SessionsScreen OptionList:focus {
-        height: 1fr; border: none; background: $background;
+    SessionsScreen {
+        background: $background;
+        & #sessions-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; height: 1; }
+        & #session-filter, & #session-filter:focus {
+            border: none; background: $panel; padding: 0 1; height: 1;
+        }
+        & OptionList, & OptionList:focus {
+            width: 1fr; height: 1fr; border: none; padding: 0 1; background: $background;
+            background-tint: transparent; scrollbar-size-vertical: 1;
+            scrollbar-background: $background; scrollbar-color: $panel;
+        }
+        & Reading {
+            width: 1fr; height: 1fr; background: $surface; padding: 0 1;
+            border: round $border-blurred; border-title-color: $primary; border-title-style: bold;
+            border-subtitle-color: $secondary;
+            scrollbar-background: $surface; scrollbar-color: $panel;
+        }
+        & Reading:focus { border: round $primary; }
+        &.-narrow Horizontal { layout: vertical; }
+        &.-narrow OptionList { height: 3fr; }
+        &.-narrow Reading { height: 2fr; }
+        & #sessions-say { padding: 0 1; color: $warning; height: auto; }
     }
-    SessionsScreen Input { border: none; background: $panel; }
-    SessionsScreen #sessions-say { padding: 0 1; color: $warning; height: auto; }
     """
 
-    def __init__(self, paths: Paths, current: str) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        settings: Settings,
+        current: str,
+        *,
+        cwd: str = "",
+        rename_current: Callable[[str], None] | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
         super().__init__()
         self._paths = paths
+        self._settings = settings
         self._current = current
-        self._shown: list[tuple[SessionInfo, str]] = []
-        self._doomed: str | None = None
+        self._cwd = cwd
+        self._rename_current = rename_current
+        self._clock = clock
+        self._found = Found((), 0, 0)
+        self._doom = Doom()
+        self._project = False
+        self._drawn: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield Static("Sessions", id="sessions-title", markup=False)
-        yield Input(placeholder="filter over title and text", id="session-filter", compact=True)
-        yield OptionList(id="session-list", markup=False)
+        yield Input(
+            placeholder="filter over title, project, recipe and text", id="session-filter", compact=True
+        )
+        with Horizontal():
+            yield OptionList(id="session-list", markup=False)
+            yield Reading(id="session-preview")
         yield Static("", id="sessions-say", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#session-filter").display = False
-        self._load("")
+        self.query_one("#sessions-say").display = False
+        self._load()
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < WIDE, "-narrow")
+
+    @property
+    def words(self) -> str:
+        return self.query_one("#session-filter", Input).value
+
+    # The list
 
     @work(exclusive=True, group="sessions", exit_on_error=True)
-    async def _load(self, words: str) -> None:
-        def look() -> list[tuple[SessionInfo, str]]:
-            if words.strip():
-                return list(search_sessions(self._paths, words))
-            return [(each, "") for each in list_sessions(self._paths)]
+    async def _load(self, at: str = "") -> None:
+        """List piece by piece; a newer wish ends this one between two pieces."""
+        words = self.words
+        if words:
+            await asyncio.sleep(QUIET_SECONDS)
+        steps = pieces(self._paths, words, cwd=self._cwd if self._project else None)
+        first = True
+        while (found := await asyncio.to_thread(next, steps, None)) is not None:
+            self._show(found, words, at, afresh=first)
+            first = False
 
-        self._shown = await asyncio.to_thread(look)
+    def _show(self, found: Found, words: str, at: str, *, afresh: bool) -> None:
+        self._found = found
         options = self.query_one("#session-list", OptionList)
-        options.clear_options()
-        for info, snippet in self._shown:
-            options.add_option(Option(self._row(info, snippet)))
-        if self._shown:
-            options.highlighted = 0
-        self._say("" if self._shown else "No session matches." if words else "No earlier session yet.")
+        split = words.casefold().split()
+        if afresh:
+            options.clear_options()
+            self._drawn = []
+        fresh = found.sessions[len(self._drawn) :]
+        options.add_options([Option(self._row(each, split)) for each in fresh])
+        self._drawn += [each.info.id for each in fresh]
+        if self._drawn and options.highlighted is None:
+            options.highlighted = self._drawn.index(at) if at in self._drawn else 0
+        self._entitle(words)
+        if not found.sessions and found.done:
+            self.query_one(Reading).show(())
+            self._say("No session matches; Escape clears the filter." if words else "No earlier session yet.")
+        elif afresh:
+            self._say("")
 
-    def _row(self, info: SessionInfo, snippet: str) -> Content:
-        state = "open here" if info.id == self._current else "open elsewhere" if info.live else ""
+    def _entitle(self, words: str) -> None:
+        found = self._found
+        shown, total = len(found.sessions), found.total
+        text = f"Sessions  {total:,}" if not words else f"Sessions  {shown:,} found of {total:,}"
+        if self._project:
+            text += ", this project only"
+        if not found.done and shown >= WINDOW:
+            text += f"; the newest {WINDOW} are listed, / finds the others"
+        elif not found.done:
+            text += f"; looked through {found.looked:,} …"
+        self.query_one("#sessions-title", Static).update(Content(text))
+
+    def _row(self, listed: Listed, words: list[str]) -> Content:
+        info = listed.info
+        title = info.title or "(no message yet)"
+        parts: list[Content | str | tuple[str, str]] = [
+            marked(title, spans_of(title, words)).stylize_before("bold"),
+            (f"  {self._state(info)}", "$warning"),
+            "\n  ",
+            (safe_line(facts(info, self._clock())).plain, "$secondary"),
+        ]
+        if listed.snippet:
+            parts += ["\n  ", marked(listed.snippet, listed.spans)]
+        return Content.assemble(*parts)
+
+    def _state(self, info: SessionInfo) -> str:
         if info.problem:
-            state = f"damaged: {info.problem}"
-        facts = f"{info.updated:%Y-%m-%d %H:%M} UTC  {info.turns} turns  {info.recipe}  {info.cwd}"
-        row = Content.assemble(
-            (reading_line(info.title or "(no message yet)"), "bold"),
-            (f"  {state}" if state else "", "$accent"),
-            (f"\n  {reading_line(facts)}", "$secondary"),
-        )
-        return Content.assemble(row, f"\n  {reading_line(snippet)}") if snippet else row
+            return f"damaged: {safe_line(info.problem).plain}"
+        if info.id == self._current:
+            return "● open here"
+        return "● open in another process" if info.live else ""
 
-    def _selected(self) -> SessionInfo | None:
+    @property
+    def selected(self) -> SessionInfo | None:
+        """The session under the cursor."""
         at = self.query_one("#session-list", OptionList).highlighted
-        return self._shown[at][0] if at is not None and at < len(self._shown) else None
+        return self._found.sessions[at].info if at is not None and at < len(self._found.sessions) else None
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        if self._doom.forget():
+            self._say("")
+        self._preview()
+
+    @work(exclusive=True, group="session-preview", exit_on_error=True)
+    async def _preview(self) -> None:
+        """Show the text of the session under the cursor, once the cursor rests."""
+        info = self.selected
+        if info is None:
+            return
+        await asyncio.sleep(QUIET_SECONDS)
+        try:
+            lines = await asyncio.to_thread(preview_lines, self._paths, info)
+        except (MunimentError, OSError) as error:
+            lines = [Line(safe_line(str(error)).plain, "warning")]
+        pane = self.query_one(Reading)
+        pane.border_title = safe_line(info.title or "(no message yet)")
+        pane.show(lines)
+
+    # What can be done
 
     @on(OptionList.OptionSelected)
     def _resume(self, event: OptionList.OptionSelected) -> None:
-        info = self._shown[event.option_index][0]
+        event.stop()
+        info = self._found.sessions[event.option_index].info
         if info.id == self._current:
             self.dismiss(None)
         elif info.live:
-            self._say("That session is open in another process.")
+            self._say("That session is open in another process; close it there first.")
+        elif info.problem:
+            self._say(f"That session cannot be resumed: {info.problem}. muniment doctor says more.")
         else:
             self.dismiss(info.id)
 
-    @on(OptionList.OptionHighlighted)
-    def _moved(self) -> None:
-        self._doomed = None
-        self._say("")
-
     @on(Input.Changed)
     def _filtered(self, event: Input.Changed) -> None:
-        self._load(event.value)
+        event.stop()
+        self._load()
 
     @on(Input.Submitted)
-    def _filter_done(self) -> None:
+    def _filter_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_list()
+
+    def action_list(self) -> None:
+        """Go from the filter to the list."""
         self.query_one("#session-list").focus()
 
     def action_filter(self) -> None:
@@ -129,34 +274,112 @@ class SessionsScreen(Screen[str | None]):
         box.display = True
         box.focus()
 
+    def action_project(self) -> None:
+        """List the sessions of this project only, or all."""
+        self._project = not self._project
+        self._load()
+
+    def action_rename(self) -> None:
+        """Ask for a title."""
+        if (info := self.selected) is not None:
+            self._rename(info)
+
+    @work(exclusive=True, group="session-change", exit_on_error=True)
+    async def _rename(self, info: SessionInfo) -> None:
+        from muniment.tui.modals.entry import Entry
+
+        if info.live and info.id != self._current:
+            self._say("That session is open in another process; rename it there.")
+            return
+
+        def fault(text: str) -> str:
+            return "" if text.strip() else "A title needs a word."
+
+        title = await self.app.push_screen_wait(
+            Entry("Rename a session", "Its title in every list.", info.title, fault)
+        )
+        if title is None:
+            return
+        try:
+            if info.id == self._current and self._rename_current is not None:
+                self._rename_current(title)
+            else:
+                await asyncio.to_thread(rename_session, self._paths, info.id, title)
+        except (MunimentError, OSError) as error:
+            self._say(str(error))
+            return
+        self._load(info.id)
+        self._say(f"Renamed to {clean_title(title)}.")
+
     def action_delete(self) -> None:
         """Delete on the second press."""
-        info = self._selected()
+        info = self.selected
         if info is None:
             return
-        if info.id == self._current or info.live:
-            self._say("An open session cannot be deleted.")
-        elif self._doomed != info.id:
-            self._doomed = info.id
-            self._say("Press d again to delete this session with its trace; anything else keeps it.")
+        if info.id == self._current:
+            self._say("The session that is open here cannot be deleted; open another one first.")
+        elif info.live:
+            self._say("That session is open in another process; it cannot be deleted before it is closed.")
+        elif self._doom.press(info.id):
+            self._delete(info)
         else:
-            self._doomed = None
-            try:
-                delete_session(self._paths, info.id)
-            except MunimentError as error:
-                self._say(error.sentence)
-                return
-            self._load(self.query_one("#session-filter", Input).value)
+            self._say("Press d again to delete this session with its trace; anything else keeps it.")
+
+    @work(exclusive=True, group="session-change", exit_on_error=True)
+    async def _delete(self, info: SessionInfo) -> None:
+        at = self.query_one("#session-list", OptionList).highlighted or 0
+        try:
+            await asyncio.to_thread(delete_session, self._paths, info.id)
+        except (MunimentError, OSError) as error:
+            self._say(str(error))
+            return
+        beside = self._drawn[at + 1 : at + 2] or self._drawn[max(at - 1, 0) : at]
+        self._load(beside[0] if beside else "")
+        self._say(f"Deleted {info.title or info.id}. What it saved to memory stays.")
+
+    def action_rate(self, rating: Rating) -> None:
+        """Ask for a line and rate a finished task."""
+        if (info := self.selected) is not None:
+            self._rate(info, rating)
+
+    @work(exclusive=True, group="session-change", exit_on_error=True)
+    async def _rate(self, info: SessionInfo, rating: Rating) -> None:
+        from muniment.session.feedback import rate_session
+        from muniment.tui.modals.entry import Entry
+
+        word = "good" if rating == "up" else "not good"
+        about = f"One note to the agent of “{info.title or info.id[:8]}”: {word}. Say why, or leave it empty."
+        comment = await self.app.push_screen_wait(Entry(f"Rate a task: {word}", about, "", lambda text: ""))
+        if comment is None:
+            return
+        try:
+            rated = await asyncio.to_thread(
+                rate_session, self._paths, self._settings, info.id, rating, comment, surface="panel"
+            )
+        except (MunimentError, OSError) as error:
+            self._say(str(error))
+            return
+        self._say(f"Rated as {word}: a note waits in the inbox, {rated.note.name}.")
+
+    def action_copy(self) -> None:
+        """Copy the id of the session under the cursor."""
+        if (info := self.selected) is not None:
+            self.app.copy_to_clipboard(info.id)
+            self.app.notify(f"Copied {info.id}.", markup=False)
 
     def action_leave(self) -> None:
-        """Close the filter, then the screen."""
+        """Take a first press of delete back, else close the filter, then the screen."""
         box = self.query_one("#session-filter", Input)
-        if box.display:
+        if self._doom.forget():
+            self._say("")
+        elif box.display:
             box.value = ""
             box.display = False
-            self.query_one("#session-list").focus()
+            self.action_list()
         else:
             self.dismiss(None)
 
     def _say(self, text: str) -> None:
-        self.query_one("#sessions-say", Static).update(Content(reading_line(text)))
+        line = self.query_one("#sessions-say", Static)
+        line.display = bool(text)
+        line.update(safe_line(text))

@@ -1,0 +1,34 @@
+"""What the list of sessions shows of one session: its facts, then what was said in it."""
+
+from __future__ import annotations
+
+from muniment.paths import Paths
+from muniment.safety.visible import reading_line
+from muniment.session.export import as_markdown, read_log
+from muniment.session.holdings import numbered, size_text
+from muniment.session.listing import SessionInfo
+from muniment.tui.widgets.difference_view import exact_source
+from muniment.tui.widgets.exact_lines import Line
+
+MOST_CHARACTERS = 400_000
+"""So much of a conversation is shown here; the session itself has all of it."""
+
+
+def preview_lines(paths: Paths, info: SessionInfo) -> list[Line]:
+    """Return the lines of a preview; reads the log, so it is called off the screen's loop."""
+    size = (
+        f"{numbered(info.turns, 'turn')}, {numbered(info.tool_calls, 'tool call')}, {size_text(info.bytes)}"
+    )
+    model = " ".join(each for each in (info.provider, info.model) if each)
+    facts = " · ".join(each for each in (size, info.recipe, model, f"begun {info.created}") if each)
+    lines = [Line(reading_line(each), "muted") for each in (f"{info.id}  {info.cwd}", facts)]
+    text = as_markdown(read_log(paths, info.id))
+    # The facts stand above; the conversation begins with its first heading of a speaker.
+    text = text[max(text.find("\n## "), 0) :].lstrip("\n")
+    cut = len(text) > MOST_CHARACTERS
+    source = exact_source(text[:MOST_CHARACTERS])
+    lines.append(Line(""))
+    lines += [Line(line, marks=marks) for line, marks in zip(source.lines, source.marks, strict=True)]
+    if cut:
+        lines.append(Line("… the rest is in the session itself: Enter resumes it.", "note"))
+    return lines
