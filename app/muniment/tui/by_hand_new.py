@@ -133,8 +133,7 @@ def _note(engine: Engine) -> Filled:
     asks = [Ask("title", "Title"), Ask("body", "Note", "it waits for your review", long=True)]
 
     def check(values: Values) -> Checked[object]:
-        agent = engine.recipe.agent
-        new = check_new(NewNote(values["title"], values["body"], agent, "user", engine.id))
+        new = check_new(NewNote(values["title"], values["body"], "user", "user", engine.id))
         found = warnings_for([("title", new.title), ("body", new.body)])
         said = f"Put into the inbox: {new.title}. It reaches no model before you approve it."
         ready = Ready(lambda: inbox.add(new, origin), said, f"noted {new.title}"[:60])

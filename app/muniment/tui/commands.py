@@ -142,9 +142,7 @@ async def _note(app: MunimentApp, text: str) -> None:
     recipe = engine.recipe
     origin = Origin("user", "panel", engine.id, recipe.name, recipe.agent, "", str(engine.mode), "user")
     title = text.split("\n", 1)[0]
-    new = NewNote(
-        title=title.strip()[:NOTE_TITLE], body=text, agent=recipe.agent, session=engine.id, source="user"
-    )
+    new = NewNote(title=title.strip()[:NOTE_TITLE], body=text, agent="user", session=engine.id, source="user")
     try:
         note = await asyncio.to_thread(engine.surfaces.team.inbox.add, new, origin)
     except (MunimentError, OSError) as error:
