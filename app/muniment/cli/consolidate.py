@@ -47,7 +47,7 @@ def consolidate(arguments: argparse.Namespace, shell: Shell) -> int:
         return OK
     if not arguments.yes and not shell.has_terminal:
         raise NotDone("Nothing was changed: there is no terminal to ask on; --yes answers in advance.")
-    digested = _with_model(shell, preview, asked=given is None)
+    digested = _with_model(shell, preview, asked=given is None, yes=arguments.yes)
     preview = digested.preview
     if preview.why:
         shell.note(f"the rules wrote the digest: {preview.why}")
@@ -74,13 +74,20 @@ def _too_few(arguments: argparse.Namespace, shell: Shell, preview: Preview) -> i
     return OK
 
 
-def _with_model(shell: Shell, preview: Preview, *, asked: bool) -> Digested:
-    """Let the configured model write the digest; without a model, or with a digest by hand, it stays."""
+def _with_model(shell: Shell, preview: Preview, *, asked: bool, yes: bool) -> Digested:
+    """Let the configured model write the digest, if it may see the notes; else the digest stays."""
     from muniment.session.digesting import Digested, digested
     from muniment.settings import effective_provider
 
     provider, _ = effective_provider(shell.settings, shell.environ)
     if not asked or provider == "rehearsal" or preview.breaker:
+        return Digested(preview)
+    try:
+        model_name = reading(shell.settings.model.name or provider)
+        shell.confirm(
+            f"Let {model_name} write the digest? It is sent the {len(preview.notes)} notes.", yes=yes
+        )
+    except NotDone:
         return Digested(preview)
     import asyncio
 
