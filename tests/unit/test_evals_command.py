@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.command import Inside, run
+from support.environment import isolated
 from support.server import Reply, serve
-from support.terminal import Terminal
+from support.terminal import COMMAND, Terminal
 
 PASSES = """\
 name: passes
@@ -204,3 +207,32 @@ def test_a_terminal_sees_what_runs_and_then_the_table(tmp_path: Path, user: Path
         assert terminal.exit_code() == 0
     assert "2/2" in text
     assert "run 1 of 2" not in text
+
+
+def test_an_interrupt_ends_with_130_and_leaves_no_place_behind(
+    tmp_path: Path, user: Path, cases: Path
+) -> None:
+    (cases / "passes.yaml").write_text(LIVE)
+    (user / "config").mkdir()
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    with serve([Reply(text="Begin", ends="stall")]) as server:
+        (user / "config" / "config.yaml").write_text(
+            f"model: {{provider: openai, name: m, base_url: {server.base_url}}}\n"
+        )
+        child = subprocess.Popen(
+            [str(COMMAND), "eval", "cases", "--live", "--json"],
+            cwd=tmp_path,
+            env=isolated(user, {"OPENAI_API_KEY": "k" * 20, "TMPDIR": str(temp)}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        server.wait_for_requests(1)
+        assert len(list(temp.iterdir())) == 1
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=20)
+    assert (child.returncode, out) == (130, ""), err
+    assert "Traceback" not in err
+    assert list(temp.iterdir()) == []
