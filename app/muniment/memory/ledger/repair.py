@@ -130,10 +130,11 @@ def salvage(path: Path, now: datetime) -> list[Row]:
     kept: dict[str, Row] = {}
     try:
         with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
+            connection.execute("SELECT 1 FROM memory LIMIT 0")
             for start, end in _ranges(connection):
                 _read_range(connection, start, end, now, kept)
     except sqlite3.Error:
-        # Not even the list of tables is readable; then the files are all there is.
+        # No database, or not even its list of tables is readable; then the files are all there is.
         return list(kept.values())
     return list(kept.values())
 

@@ -180,9 +180,9 @@ def _same_file(one: str, other: str) -> bool:
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     if not one or not other:
         return False
-    if any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other):
-        return False
     if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
         return False
     common = len(one & other)
-    return common >= NEAR_DUPLICATE * (len(one) + len(other) - common)
+    if common < NEAR_DUPLICATE * (len(one) + len(other) - common):
+        return False
+    return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other)

@@ -1,0 +1,98 @@
+"""A small world for the ledger and for recall: own directories, a clock to set, and short ways to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from muniment.memory.ledger.ledger import Ledger
+from muniment.memory.ledger.row import NewRow, Row
+from muniment.memory.origin import Origin
+from muniment.memory.recall.rank import Candidate
+from muniment.memory.surfaces import Surfaces
+from muniment.paths import Paths
+from muniment.session.blocks import Block, BlockQuery, Provided
+from muniment.session.recalled import pack_block
+from muniment.session.recipe import ASSISTANT, Recipe
+from muniment.settings import RetrievalSettings, Settings
+from support.records import START, Clock
+
+ENGINE = Origin("engine", surface="consolidation")
+HAND = Origin("user", surface="cli", decided_by="user")
+AGENT = Origin("agent", surface="tool", session="s1", decided_by="user")
+
+
+def row(body: str, **more: Any) -> NewRow:
+    """Return a new row: semantic, global, by an agent, from a source of its own, unless said otherwise."""
+    kind = more.pop("scope_kind", "global")
+    given: dict[str, Any] = {
+        "type": "semantic",
+        "scope_kind": kind,
+        "scope_key": None,
+        "title": body[:60],
+        "body": body,
+        "trust": "agent",
+        "source": f"note:{body[:80]}",
+    }
+    return NewRow(**(given | more))
+
+
+def candidate(body: str, **more: Any) -> Candidate:
+    """Return a candidate that fits fully, from the ledger, written at the start of the clock."""
+    given: dict[str, Any] = {
+        "id": f"M-{abs(hash(body)):x}"[:18],
+        "key": "ledger",
+        "type": "semantic",
+        "scope": "global",
+        "trust": "agent",
+        "title": body[:40],
+        "body": body,
+        "source": "note:1",
+        "date": START,
+        "fit": 1.0,
+    }
+    return Candidate(**(given | more))
+
+
+@dataclass
+class Place:
+    """One user's directories below a root, and a project `work` in it with a `.muniment` of its own."""
+
+    root: Path
+    clock: Clock = field(default_factory=Clock)
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+
+    @property
+    def paths(self) -> Paths:
+        base = self.root / "home"
+        return Paths(base / "config", base / "data", base / "state", base / "cache")
+
+    @property
+    def project(self) -> Path:
+        path = self.root / "work"
+        (path / ".muniment" / "memory").mkdir(parents=True, exist_ok=True)
+        return path
+
+    def surfaces(self, cwd: Path | None = None) -> Surfaces:
+        settings = replace(Settings(), retrieval=self.retrieval)
+        return Surfaces(self.paths, cwd or self.project, settings, clock=self.clock)
+
+    def ledger(self) -> Ledger:
+        return self.surfaces().ledger
+
+    def write(self, *rows: NewRow, origin: Origin = ENGINE) -> list[Row]:
+        return self.ledger().upsert(rows, origin)
+
+
+def provided(surfaces: Surfaces, prompt: str, *, recipe: Recipe = ASSISTANT, **more: Any) -> Provided:
+    """Ask for the pack of a turn."""
+    given: dict[str, Any] = {"session": "s1", "retrieval": "on"}
+    return pack_block(surfaces, BlockQuery(recipe, prompt, **(given | more)))
+
+
+def packed(surfaces: Surfaces, prompt: str, **more: Any) -> Block:
+    """Ask for the pack of a turn that must have one."""
+    block = provided(surfaces, prompt, **more).block
+    assert block is not None
+    return block
