@@ -101,14 +101,15 @@ class Holder:
             Item("user", each.name, each.summary, place, words=f"{each.type} {each.details[:400]}", ref=each)
             for each in index.entries
         )
-        size = f" · {size_text(index.bytes)} of {size_text(MAX_INDEX_BYTES)}" if items else ""
+        size = f" · {size_text(index.bytes)}" if items else ""
         group = Group(
             "user",
             "User memory",
             f"{len(items)}/{MAX_ENTRIES}{size}",
             items,
             len(items),
-            hint="Say: Remember for future sessions: …",
+            hint=f"At most {MAX_ENTRIES} entries and {size_text(MAX_INDEX_BYTES)} of summaries. "
+            "Say: Remember for future sessions: …",
         )
         return (group,), tuple(Passed(str(each.path), each.reason) for each in index.problems)
 

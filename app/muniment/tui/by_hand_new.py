@@ -60,6 +60,7 @@ Filled = tuple[str, list[Ask], Callable[[Values], Checked[object]]]
 
 def _record(engine: Engine) -> Filled:
     from muniment.memory.records.plans import StoreRequest
+    from muniment.memory.records.record import DEFAULT_CATEGORY
     from muniment.memory.records.times import parse_time
 
     records = engine.surfaces.records
@@ -69,7 +70,7 @@ def _record(engine: Engine) -> Filled:
         Ask("content", "Content", long=True),
         Ask("scope", "Scope", "project: at work below this directory", choices=("project", "global")),
         Ask("id", "Identifier", "empty: made from the title"),
-        Ask("category", "Category", "empty: general"),
+        Ask("category", "Category", f"empty: {DEFAULT_CATEGORY}"),
         Ask("tags", "Tags", "with commas between"),
         Ask("expires", "Expires", "such as 2027-06-30; empty: never"),
     ]

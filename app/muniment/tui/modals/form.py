@@ -62,9 +62,9 @@ class Form(ModalScreen[object]):
     Form VerticalScroll { height: auto; max-height: 100%; padding: 0 2; background: $surface; }
     Form .label { color: $secondary; margin-top: 1; }
     Form Input, Form Input:focus { border: none; background: $panel; height: 1; padding: 0 1; }
-    Form Input:focus { text-style: none; background: $boost; }
+    Form Input:focus { background: $primary 25%; }
     Form TextArea, Form TextArea:focus { border: none; background: $panel; height: 6; padding: 0 1; }
-    Form TextArea:focus { background: $boost; }
+    Form TextArea:focus { background: $primary 25%; }
     Form Select { height: auto; }
     Form #form-say { padding: 0 2; height: auto; max-height: 8; color: $error; }
     Form #form-say.-warn { color: $warning; }

@@ -225,6 +225,7 @@ class MemoryPanel(Vertical):
         """Stand where the cursor stood: on the same thing, else as far down as before."""
         tree = self.records_tree
         if kept is None:
+            tree.cursor_line = 0
             return
         for group in tree.root.children:
             for node in (group, *group.children):

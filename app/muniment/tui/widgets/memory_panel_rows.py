@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from muniment.safety.visible import reading_line
 from muniment.session.holdings import WINDOW, Group, Holdings, Item, narrow
 
@@ -85,13 +87,15 @@ def view(holdings: Holdings, words: str, opened: Mapping[str, bool]) -> View:
 
 
 def _branch(group: Group, opened: Mapping[str, bool], filtered: bool) -> Branch:
-    about = ". ".join(each for each in (reading_line(group.place), group.warning, group.hint) if each)
+    # A scope that holds records needs no word on how to begin.
+    hint = "" if group.place and group.items else group.hint
+    about = ". ".join(each for each in (reading_line(group.place), group.warning, hint) if each)
     row = Row(
         ("group", group.key),
         group.name if not group.warning else f"{group.name} !",
         group.amount,
         "group",
-        short_path(group.place),
+        reading_line(group.place),
         group=group.key,
         more=group.total > 0,
         about=about,
@@ -124,10 +128,16 @@ def _item_row(item: Item, group: Group) -> Row:
     )
 
 
-def short_path(path: str, keep: int = 26) -> str:
-    """Return the end of a path, which tells more than its beginning."""
-    shown = reading_line(path)
-    return shown if len(shown) <= keep else f"…{shown[1 - keep :]}"
+def short_path(shown: str, keep: int) -> str:
+    """Return the end of a path in at most so many cells: it tells more than the beginning."""
+    if cell_len(shown) <= keep:
+        return shown
+    kept = ""
+    for character in reversed(shown):
+        if cell_len(kept) + cell_len(character) + 1 > keep:
+            break
+        kept = character + kept
+    return f"…{kept}" if keep > 0 else ""
 
 
 def _name(path: str) -> str:

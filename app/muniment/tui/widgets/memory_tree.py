@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from muniment.tui.widgets.memory_panel_rows import Row
+from muniment.tui.widgets.memory_panel_rows import Row, short_path
 
 _TONES = ("name", "id", "quiet", "state")
 _LEAST_LEFT = 8
@@ -58,13 +58,17 @@ class MemoryTree(Tree[Row]):
             left = Text.assemble((mark + row.left, self._tone("id", plain, bold=row.counts)))
         else:
             left = Text(row.left, self._tone("quiet" if row.kind == "hint" else "id", plain))
+        right = Text(row.right, self._tone("quiet" if row.kind == "group" else "state", plain))
+        space = max(room - right.cell_len - 1, min(_LEAST_LEFT, room)) if row.right else room
         if row.quiet:
-            left.append(f"  {row.quiet}", self._tone("quiet", plain))
+            quiet = row.quiet
+            if row.kind == "group":
+                quiet = short_path(quiet, max(space - left.cell_len - 2, 0))
+            left.append(f"  {quiet}", self._tone("quiet", plain))
         if not row.right:
             _cut(left, room)
+            left.append(" " * max(room - left.cell_len, 0), plain)
             return left
-        right = Text(row.right, self._tone("quiet" if row.kind == "group" else "state", plain))
-        space = max(room - right.cell_len - 1, min(_LEAST_LEFT, room))
         _cut(left, space)
         left.append(" " * max(room - left.cell_len - right.cell_len, 1), plain)
         left.append_text(right)
