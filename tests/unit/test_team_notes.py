@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.memory.team.notes import newest, split
+from muniment.memory.team.notes import fitting, newest, split
 from muniment.memory.team.refusals import TeamRefused
 from muniment.safety.errors import InvalidInput
 from muniment.settings import Settings
@@ -106,6 +106,24 @@ def test_a_link_is_neither_read_nor_written(place: Workspace, tmp_path: Path) ->
     with pytest.raises(TeamRefused, match="symbolic link"):
         place.team.notes.append("### One\n\na", USER)
     assert outside.read_text() == "### Theirs\n\nx\n"
+
+
+def test_a_hundred_thousand_sections_are_dealt_with_in_one_pass(place: Workspace) -> None:
+    text = "".join(f"### S{at}\n\nx\n\n---\n\n" for at in range(100_000))
+    assert "### S99999" in newest(text, 8_192)
+    (place.directory / "notes.md").write_text(text)
+    place.team.notes.append("### Last\n\ny", USER)
+    assert place.team.notes.sections()[-1] == "### Last\n\ny"
+    assert len(place.team.notes.read().encode()) <= 1_000
+
+
+@given(st.lists(st.text("abé\n", max_size=30), min_size=1, max_size=8), st.integers(0, 300))
+def test_as_many_sections_are_kept_as_fit(bodies: list[str], limit: int) -> None:
+    sections = [f"### S{at}\n{body}".strip() for at, body in enumerate(bodies)]
+    count = fitting(sections, limit)
+    assert len("\n---\n\n".join(sections[len(sections) - count :]).encode()) <= limit or count == 0
+    if count < len(sections):
+        assert len("\n---\n\n".join(sections[len(sections) - count - 1 :]).encode()) > limit
 
 
 def test_long_runs_of_blanks_take_no_time() -> None:

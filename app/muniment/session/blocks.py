@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muniment.safety.fence import fence
+from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
     from muniment.memory.recall.pack import RecalledRow
@@ -116,7 +117,7 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
     snapshot = surfaces.records.snapshot()
     digest = build_digest(snapshot)
-    skipped = [f"{each.path} {each.reason}" for each in snapshot.skipped]
+    skipped = [reading_line(f"{each.path} {each.reason}") for each in snapshot.skipped]
     alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
     if not digest.items:
         return Provided(alerts=alerts)

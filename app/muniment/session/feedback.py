@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from muniment.memory.origin import Origin, utc_now
 from muniment.safety.errors import InvalidInput, MunimentError
 from muniment.session.history import History
+from muniment.session.logformat import LineFault
 from muniment.session.task import TaskEnd, end_of
 
 if TYPE_CHECKING:
@@ -64,8 +65,11 @@ def rate_session(
     if len(comment.encode("utf-8", "replace")) > MAX_COMMENT_BYTES:
         raise InvalidInput(f"A comment has at most {MAX_COMMENT_BYTES} bytes.")
     history = History()
-    for record in read_log(paths, session_id):
-        history.apply(record)
+    try:
+        for record in read_log(paths, session_id):
+            history.apply(record)
+    except LineFault as fault:
+        raise NotRated(f"The log of session {session_id} is damaged: {fault}.") from fault
     end = end_of(history.task)
     if end is None:
         raise NotRated(f"Session {session_id} is no finished task, so there is nothing to rate.")

@@ -24,7 +24,6 @@ _HEADER = "# Team notes\n\nWhat the team learned, oldest first.\n"
 _RULE = "\n---\n\n"
 _SECTION = re.compile(r"^### ", re.MULTILINE)
 _CUT = "\n[cut here: the section is longer than {limit} bytes]"
-_OLDER = "\n\n[{count} older {word} in {name}]"
 
 
 class TeamNotes:
@@ -81,8 +80,10 @@ class TeamNotes:
             except UnicodeDecodeError:
                 raise TeamRefused(f"{self.path} is not UTF-8 text and is left alone.") from None
             sections.append(text)
-            while len(sections) > 1 and len(joined(head, sections).encode()) > limit:
-                del sections[0]
+            room = limit - len(joined(head, []).encode()) - len(_RULE)
+            # A section stands with its line break, and with the rule before it.
+            kept = fitting([f"{each}\n" for each in sections], room)
+            sections = sections[-max(kept, 1) :]
             return self._team.files.write(
                 self.path,
                 joined(head, sections).encode("utf-8"),
@@ -117,20 +118,26 @@ def newest(text: str, max_bytes: int) -> str:
         return text.strip() if sections or head.strip() != _HEADER.strip() else ""
     if not sections:
         return _clipped(text.strip(), max_bytes)
-    for first in range(1, len(sections) + 1):
-        kept = _RULE.join(sections[first:])
-        older = "section" if first == 1 else "sections"
-        footer = _OLDER.format(count=first, word=older, name=FILE_NAME)
-        if kept and len((kept + footer).encode()) <= max_bytes:
-            return kept + footer
-    footer = (
-        ""
-        if len(sections) == 1
-        else _OLDER.format(
-            count=len(sections) - 1, word="section" if len(sections) == 2 else "sections", name=FILE_NAME
-        )
-    )
+    kept = fitting(sections, max_bytes - len(_older(len(sections)).encode()))
+    footer = _older(len(sections) - max(kept, 1))
+    if kept:
+        return _RULE.join(sections[-kept:]) + footer
     return _clipped(sections[-1], max_bytes - len(footer.encode())) + footer
+
+
+def fitting(sections: list[str], max_bytes: int) -> int:
+    """Return how many sections, counted from the newest, fit into so many bytes with the rules between."""
+    left = max_bytes + len(_RULE)
+    for count, section in enumerate(reversed(sections)):
+        left -= len(section.encode()) + len(_RULE)
+        if left < 0:
+            return count
+    return len(sections)
+
+
+def _older(count: int) -> str:
+    word = "section" if count == 1 else "sections"
+    return f"\n\n[{count} older {word} in {FILE_NAME}]" if count else ""
 
 
 def _clipped(text: str, max_bytes: int) -> str:

@@ -168,7 +168,7 @@ class Pinned:
 
 def units(text: str) -> int:
     """Count a text in UTF-16 code units."""
-    return len(text) + sum(each > "\uffff" for each in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def cut(text: str, limit: int = MAX_UNITS) -> str:
