@@ -96,7 +96,6 @@ class NoteAdd(Tool[NewNote]):
                 Field("agent", agent),
                 Field("scope", team.scope),
                 Field("directory", str(team.directory)),
-                Field("body", f"{len(request.body.encode('utf-8'))} bytes"),
             ),
             plan=replace(request, agent=agent, session=context.origin.session),
             change=Change("body", None, request.body),
@@ -174,8 +173,6 @@ class TaskReport(Tool[Report]):
             for name, value in (("failure_class", request.failure_class), ("pr", request.pr))
             if value is not None
         ]
-        if request.findings is not None:
-            fields.append(Field("findings", f"{len(request.findings.encode('utf-8'))} bytes"))
         return Proposal(
             id=call_id,
             tool=self.name,
