@@ -623,6 +623,19 @@ def test_the_journal_has_every_text_that_a_consolidation_took_away(tmp_path: Pat
     assert all(line.settled for line in made.surfaces.journal.lines())
 
 
+def test_an_undo_takes_back_no_part_of_a_consolidation_but_the_write_before_it(tmp_path: Path) -> None:
+    made = world(tmp_path, notes=4)
+    mine = made.note("Mine", "I like it quiet.")
+    consolidate(made.surfaces)
+    before = tree(made.directory)
+    late = made.note("Late", "One more.")
+    undo = made.surfaces.records.plan_undo()
+    assert undo.entry.item == late.name
+    made.surfaces.records.commit_undo(undo, USER)
+    assert tree(made.directory) == before
+    assert made.surfaces.records.plan_undo().entry.item == mine.name
+
+
 def _new(title: str):
     from muniment.memory.team.notefile import NewNote
 

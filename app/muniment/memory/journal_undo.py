@@ -23,6 +23,8 @@ from muniment.safety.files import (
 
 MAX_TEXT_BYTES = 16_777_216
 _NOT_FILES = frozenset(("ledger",))
+_WHOLE = frozenset(("consolidation", "sweep"))
+"""Work of many writes that were approved as one: taking back the last of them would leave a half."""
 
 
 class CannotUndo(MunimentError):  # noqa: N818 - named for what it says
@@ -69,6 +71,8 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     for line in lines:
         entry = line.entry
         if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
+            continue
+        if entry.origin.surface in _WHOLE:
             continue
         if not reaches(entry, directories):
             continue
