@@ -88,25 +88,48 @@ def usable(keymap: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """Return the entries of a keymap that can be used, and one sentence about the others, or nothing."""
     if not keymap:
         return {}, ""
-    known = {each.id: each for each in known_bindings()}
-    good: dict[str, str] = {}
-    bad: list[str] = []
-    for id_, keys in keymap.items():
-        reason = "" if id_ in known else f"names no binding{_near(id_, known)}"
-        reason = reason or _unknown_key(keys)
-        if reason:
-            bad.append(f"{exact_line(id_).text} {reason}")
-        else:
-            good[id_] = ",".join(each.strip() for each in keys.split(","))
+    bad = {id_: fault for id_, keys in keymap.items() if (fault := fault_of(id_, keys))}
+    good = {
+        id_: ",".join(each.strip() for each in keys.split(","))
+        for id_, keys in keymap.items()
+        if id_ not in bad
+    }
     for id_ in list(good):
-        other = _clash(id_, good, known)
-        if other:
+        fault = clash_of(id_, good)
+        if fault:
             del good[id_]
-            bad.append(f"{exact_line(id_).text} takes a key that {other} has in the same place")
+            bad[id_] = fault
     if not bad:
         return good, ""
     plural = "entries are" if len(bad) > 1 else "entry is"
-    return good, f"{len(bad)} {plural} ignored in tui.keymap: {'; '.join(bad)}."
+    return good, f"{len(bad)} {plural} ignored in tui.keymap: {'; '.join(bad.values())}."
+
+
+def fault_of(id_: str, keys: str) -> str:
+    """Return why these keys cannot be those of this id, whatever else has which; empty where they can."""
+    known = _by_id()
+    if id_ not in known:
+        return f"{exact_line(id_).text} names no binding{_near(id_, known)}"
+    for each in keys.split(","):
+        if not is_key(each.strip()):
+            return f"{exact_line(id_).text} has {exact_line(each.strip()).text}, which is no key"
+    return ""
+
+
+def clash_of(id_: str, keymap: Mapping[str, str]) -> str:
+    """Return which other binding of the same place has one of an id's keys; empty where none has."""
+    known = _by_id()
+    wanted = set(keymap[id_].split(","))
+    for other in known.values():
+        if other.owner is known[id_].owner and other.id != id_:
+            theirs = keymap.get(other.id, other.keys)
+            if wanted & {each.strip() for each in theirs.split(",")}:
+                return f"{exact_line(id_).text} takes a key that {other.id} has in the same place"
+    return ""
+
+
+def _by_id() -> dict[str, Known]:
+    return {each.id: each for each in known_bindings()}
 
 
 def _near(id_: str, known: Mapping[str, Known]) -> str:
@@ -114,13 +137,6 @@ def _near(id_: str, known: Mapping[str, Known]) -> str:
 
     close = get_close_matches(id_, list(known), n=1, cutoff=0.6)
     return f" (did you mean {close[0]}?)" if close else ""
-
-
-def _unknown_key(keys: str) -> str:
-    for each in keys.split(","):
-        if not is_key(each.strip()):
-            return f"has {exact_line(each.strip()).text}, which is no key"
-    return ""
 
 
 def is_key(text: str) -> bool:
@@ -132,29 +148,19 @@ def is_key(text: str) -> bool:
         return False
     if len(last) == 1:
         return last.isprintable() and not last.isspace()
-    if (
+    return (
         last in {each.value for each in Keys}
         or last in KEY_NAME_REPLACEMENTS.values()
-        or re.fullmatch(r"f(?:[1-9]|1\d|2[0-4])", last)
-    ):
-        return True
-    try:
-        unicodedata.lookup(last.replace("_", " ").upper())
-    except KeyError:
-        return False
-    return True
+        or last in _character_names()
+        or re.fullmatch(r"f(?:[1-9]|1\d|2[0-4])", last) is not None
+    )
 
 
-def _clash(id_: str, keymap: Mapping[str, str], known: Mapping[str, Known]) -> str:
-    """Return the id of another binding of the same place that would have one of these keys."""
-    mine = known[id_]
-    wanted = set(keymap[id_].split(","))
-    for other in known.values():
-        if other.owner is mine.owner and other.id != id_:
-            theirs = keymap.get(other.id, other.keys)
-            if wanted & {each.strip() for each in theirs.split(",")}:
-                return other.id
-    return ""
+@cache
+def _character_names() -> frozenset[str]:
+    """Return the names that keys of single characters have, such as `less_than_sign`."""
+    names = (unicodedata.name(chr(code), "") for code in range(33, 0x180))
+    return frozenset(name.lower().replace("-", "_").replace(" ", "_") for name in names if name)
 
 
 def keys_page(keymap: Mapping[str, str]) -> str:

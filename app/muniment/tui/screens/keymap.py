@@ -14,14 +14,14 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
-from muniment.tui.keymap import Known, known_bindings, usable
+from muniment.tui.keymap import Known, clash_of, fault_of, known_bindings, usable
 from muniment.tui.keynames import key_name
 from muniment.tui.modals.entry import Entry
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.top_line import TopLine
 
-Keep = Callable[[str, str | None], Awaitable[dict[str, str]]]
-"""Writes the keys of one id, None for the default, and returns the keymap as it then is."""
+Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
+"""Writes the keys of one id, None for its own, and returns the keymap as it then is, and what went wrong."""
 _ID = 26
 _KEYS = 20
 
@@ -123,7 +123,9 @@ class KeymapScreen(Screen[None]):
     def _fault(self, id_: str, text: str) -> str:
         if not text.strip():
             return "Type a key such as ctrl+f, f7, slash or x; several with commas."
-        return usable(self._keymap | {id_: text})[1]
+        fault = fault_of(id_, text)
+        keys = ",".join(each.strip() for each in text.split(","))
+        return fault or clash_of(id_, usable(self._keymap)[0] | {id_: keys})
 
     @on(OptionList.OptionSelected, "#keymap-list")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
@@ -141,8 +143,11 @@ class KeymapScreen(Screen[None]):
             await self._change(known, None if text.strip() == known.keys else text.strip())
 
     async def _change(self, known: Known, keys: str | None) -> None:
-        self._keymap = await self._keep(known.id, keys)
+        self._keymap, fault = await self._keep(known.id, keys)
         self._draw()
+        if fault:
+            self._say(fault)
+            return
         shown = self._keymap.get(known.id, known.keys)
         self._say(f"{known.id} is {' '.join(key_name(each.strip()) for each in shown.split(','))} now.")
 

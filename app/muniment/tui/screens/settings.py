@@ -218,31 +218,31 @@ class SettingsScreen(Screen[None]):
             await self._write(row, parsed(row, text)[0])
 
     async def _write(self, row: Row, value: Any) -> None:
-        if await self._keep(row.key, value):
-            what = "is at its default again" if value is None else "is changed"
-            self._say(f"{row.key} {what}; it counts {row.when}.")
+        fault = await self._keep(row.key, value)
+        what = "is at its default again" if value is None else "is changed"
+        self._say(fault or f"{row.key} {what}; it counts {row.when}.")
 
-    async def _keep(self, key: Any, value: Any) -> bool:
-        """Write one value and let it take effect; False where the file or the value would not have it."""
+    async def _keep(self, key: Any, value: Any) -> str:
+        """Write one value and let it take effect; return why not where file or value would not have it."""
         from muniment.settings.edit import change
 
         try:
             await asyncio.to_thread(change, self._paths, key, value)
             self._settings = await asyncio.to_thread(self._read)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
-            if self._settings.tui.theme:
-                self._theme(self._settings.tui.theme)
-            return False
+            self._theme(self._settings.tui.theme)
+            return str(error)
         self._rows = rows(self._settings)
         self._applied(self._settings, key if isinstance(key, str) else ".".join(key[:2]))
         self._draw()
-        return True
+        return ""
 
-    async def _keep_key(self, id_: str, keys: str | None) -> dict[str, str]:
-        """Give one binding other keys and return what the keymap then is."""
-        await self._keep(("tui", "keymap", id_), keys)
-        return dict(self._settings.tui.keymap)
+    async def _keep_key(self, id_: str, keys: str | None) -> tuple[dict[str, str], str]:
+        """Give one binding other keys; return what the keymap then is, and what went wrong."""
+        last = keys is None and set(self._settings.tui.keymap) <= {id_}
+        # A keymap without an entry is no keymap, so the last entry takes the key with it.
+        fault = await self._keep("tui.keymap" if last else ("tui", "keymap", id_), keys)
+        return dict(self._settings.tui.keymap), fault
 
     def action_default(self) -> None:
         """Take a setting out of the file."""
