@@ -1,7 +1,8 @@
 """The one YAML reader and writer: text stays text, and nothing that could surprise is accepted.
 
 Reading goes over the parser's events and builds text, lists and mappings only. Anchors, aliases, tags,
-repeated keys, several documents, deep nesting and oversize are faults with a place.
+repeated keys, several documents, deep nesting and oversize are faults with a place. Texts as simple as most
+records take the quick way of `muniment.safety.yaml_simple`, which knows no faults.
 `muniment.safety.yaml_writer` writes.
 """
 
@@ -13,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from muniment.safety.errors import MunimentError
+from muniment.safety.yaml_simple import read_simple
 from muniment.safety.yaml_writer import dump
 
 __all__ = ["Marks", "Value", "YamlFault", "dump", "load", "load_marked"]
@@ -98,6 +100,10 @@ def _read(data: bytes | str, max_bytes: int, max_depth: int, marks: Marks | None
         raise YamlFault(f"the text is larger than {max_bytes} bytes", 1, 1)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise YamlFault("the text is not UTF-8", 1, 1)
+    if marks is None and max_depth > 1:
+        simple = read_simple(raw)
+        if simple is not None:
+            return simple
     parser = _parser()
     try:
         return _build(parser.events(raw), parser, max_depth, marks)

@@ -25,7 +25,7 @@ from muniment.memory.records.index_place import (
     remove_index,
     roll_back,
 )
-from muniment.memory.records.index_read import Look, Opened, look, open_files
+from muniment.memory.records.index_read import Look, Opened, look, open_files, pack_files
 from muniment.memory.records.index_rows import forget_rows, packed, put_rows
 from muniment.memory.records.index_schema import PUT_ABOUT, TEXTS, VERSION, create_tables, drop_tables
 from muniment.memory.records.record import Record
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 WRITE_WAIT_SECONDS = 0.5
 _CHUNK = 2_000
+_NEVER: Signature = (-1, -1, -1, -1)
+"""The signature of no file."""
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class ScopeIndex:
         self._identity: tuple[int, int] | None = None
         self._held: dict[str, Opened] = {}
         self._looked = False
+        self._last: tuple[object, bytes] | None = None
+        """The generation of the index that has just been written, and the files it knows, packed."""
 
     def close(self) -> None:
         """Let the database go; the next refresh opens it again."""
@@ -235,11 +239,7 @@ class ScopeIndex:
         about = self._about(connection)
         if about["digest"] == seen.digest:
             return self._fresh(connection)
-        known: dict[str, bytes] = dict(connection.execute("SELECT name, signature FROM file"))
-        differing = [
-            (name, signature) for name, signature in seen.files if known.get(name) != packed(signature)
-        ]
-        removed = known.keys() - {name for name, _ in seen.files} if len(known) > 0 else set()
+        differing, removed = self._compared(connection, about, seen)
         opened: Iterable[Opened] = self._open_changed(differing, now_ns)
         if len(differing) <= _CHUNK:
             opened = list(opened)
@@ -264,6 +264,25 @@ class ScopeIndex:
             state.reason = "another process is writing the index" if code in BUSY else cause_of(error)
             return state
         return self._fresh(connection)
+
+    def _compared(
+        self, connection: sqlite3.Connection, about: dict[str, object], seen: Look
+    ) -> tuple[list[tuple[str, Signature]], set[str]]:
+        """Return the files that differ from what the index knows, and the names that are gone."""
+        if self._last is not None and self._last[0] == (self._identity, about["generation"]):
+            # Nobody has written the index since: what was seen then need not be fetched from it.
+            before = Look.unpack(self._last[1])
+            differing = [each for each in seen.files if before.get(each[0]) != each[1]]
+            names = set(before)
+        else:
+            kept: dict[str, bytes] = dict(connection.execute("SELECT name, signature FROM file"))
+            if not kept:
+                return seen.files, set()
+            differing = [each for each in seen.files if kept.get(each[0]) != packed(each[1])]
+            names = set(kept)
+        if len(names) + sum(name not in names for name, _ in differing) == len(seen.files):
+            return differing, set()
+        return differing, names - {name for name, _ in seen.files}
 
     def _fresh(self, connection: sqlite3.Connection) -> ScopeState:
         self._held = {}
@@ -308,7 +327,7 @@ class ScopeIndex:
             size, characters = size - count, characters - length
             connection.executemany("DELETE FROM file WHERE name = ?", [(name,) for name in gone])
         listed = dict(seen.files)
-        steady = True
+        unsteady: set[str] = set()
         chunk: list[Opened] = []
 
         def put() -> None:
@@ -322,13 +341,14 @@ class ScopeIndex:
             chunk.clear()
 
         for each in opened:
-            steady = steady and each.signature == listed.get(each.name)
+            if each.signature != listed.get(each.name):
+                unsteady.add(each.name)
             chunk.append(each)
             if len(chunk) == _CHUNK:
                 put()
         put()
         values = {
-            "digest": seen.digest if steady else b"",
+            "digest": b"" if unsteady else seen.digest,
             "size": size,
             "characters": characters,
             "next": number,
@@ -337,6 +357,10 @@ class ScopeIndex:
         }
         connection.executemany(PUT_ABOUT, list(values.items()))
         connection.execute("COMMIT")
+        known = seen.packed
+        if unsteady:
+            known = pack_files([(name, _NEVER if name in unsteady else at) for name, at in seen.files])
+        self._last = ((self._identity, values["generation"]), known)
         if fresh:
             # From now on readers and a writer do not wait for each other.
             connection.execute("PRAGMA journal_mode = WAL").fetchone()

@@ -31,6 +31,13 @@ class Look:
 
     files: list[tuple[str, Signature]]
     digest: bytes
+    packed: bytes
+    """`files` in a few bytes, to be kept until the next look."""
+
+    @staticmethod
+    def unpack(packed: bytes) -> dict[str, Signature]:
+        """Return the files of an earlier look by name."""
+        return dict(marshal.loads(packed))  # noqa: S302 - bytes of this process, never of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +57,22 @@ def look(scope: Scope) -> Look:
     with open_memory_dir(scope) as dir_fd:
         if dir_fd is not None:
             files = _list(dir_fd)
-    # Without back references the same files give the same bytes in every process.
-    packed = marshal.dumps(files, _WITHOUT_REFERENCES)
-    return Look(files, hashlib.blake2b(packed, digest_size=16).digest())
+    packed = pack_files(files)
+    return Look(files, hashlib.blake2b(packed, digest_size=16).digest(), packed)
+
+
+def pack_files(files: list[tuple[str, Signature]]) -> bytes:
+    """Return files and signatures as bytes, the same in every process."""
+    return marshal.dumps(files, _WITHOUT_REFERENCES)  # back references would depend on the process
 
 
 def _list(dir_fd: int) -> list[tuple[str, Signature]]:
     for _ in range(_ATTEMPTS):
         with suppress(FileNotFoundError), os.scandir(dir_fd) as entries:
             return [
-                (entry.name, _SIGNATURE(entry.stat(follow_symlinks=False)))
+                (name, _SIGNATURE(entry.stat(follow_symlinks=False)))
                 for entry in entries
-                if _counts(entry)
+                if ((name := entry.name)[-_CUT:] == SUFFIX and name[0] != ".") or _counts(entry)
             ]
     # Files come and go all the time: take those that stay long enough to be looked at.
     files: list[tuple[str, Signature]] = []

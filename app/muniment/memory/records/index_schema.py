@@ -63,9 +63,17 @@ def meta_row(record: Record) -> MetaRow:
     """Return what a list needs of a record."""
     created = written(record.created_at)
     updated = created if record.updated_at is record.created_at else written(record.updated_at)
-    tags = json.dumps(record.tags, ensure_ascii=False) if record.tags else "[]"
+    tags = _written_tags(record.tags) if record.tags else "[]"
     expires = None if record.expires_at is None else written(record.expires_at)
     return (record.id, record.category, record.title, tags, record.source, created, updated, expires)
+
+
+def _written_tags(tags: tuple[str, ...]) -> str:
+    joined = '", "'.join(tags)
+    # Plain words need no escapes; only tags that hold a quote or more than words take the long way.
+    if joined.isprintable() and "\\" not in joined and joined.count('"') == 2 * (len(tags) - 1):
+        return f'["{joined}"]'
+    return json.dumps(tags, ensure_ascii=False)
 
 
 def written(moment: datetime) -> str:
