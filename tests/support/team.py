@@ -40,7 +40,7 @@ class Workspace:
         self.paths = Paths(*(root / name for name in ("config", "data", "state", "cache")))
         self.project = root / "project"
         self.directory = self.project / ".muniment"
-        self.directory.mkdir(parents=True, mode=0o700)
+        self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
         self.settings = settings or Settings()
         self.clock = Clock()
         self.surfaces = self.at(self.project)
