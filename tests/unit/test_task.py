@@ -12,6 +12,9 @@ import pytest
 from muniment.model.base import ModelRequest
 from muniment.safety.errors import InvalidInput
 from muniment.session.engine import Engine, TurnRefused
+from muniment.session.events import Notice
+from muniment.session.export import as_markdown, read_log
+from muniment.session.replay import replay_events
 from muniment.session.task import TaskRefused
 from muniment.tools.registry import default_registry
 from support.session import Place, Say, StepModel, call, run
@@ -242,9 +245,11 @@ async def test_the_user_ends_a_task_by_a_word_of_his_own(place: Place) -> None:
         engine.finish_task("success")
     await engine.close()
     assert place.kinds(engine.id)[-1] == "task"
+    assert "*task ended by user: partial*" in as_markdown(read_log(place.paths, engine.id))
     again = open_task(place, resume_id=engine.id)
     assert again.task is not None
     assert again.task.outcome == "partial"
+    assert list(replay_events(again.replay()))[-1] == Notice("The task ended by user: partial.")
     await again.close()
 
 

@@ -84,6 +84,8 @@ def _section(record: LogRecord) -> list[str]:
             return ["## Summary of what came before", record["text"]]
         case "turn_end" if record["status"] != "completed":
             return [f"*turn {record['status']}*"]
+        case "task":
+            return [f"*task ended by {record['by']}: {record['outcome'] or 'no report'}*"]
         case _:
             return []
 

@@ -53,6 +53,8 @@ def replay_events(records: Iterable[LogRecord]) -> Iterator[Event]:
                 covered = [seq for seq in ends if seq <= record["covered_seq"]]
                 del ends[: len(covered)]
                 yield Compacted(record["text"], len(covered))
+            case "task":
+                yield Notice(f"The task ended by {record['by']}: {record['outcome'] or 'no report'}.")
             case "turn_end" if record["status"] == "interrupted":
                 ends.append(record.seq)
                 yield Notice("This turn was interrupted; nothing of it ran again.")
