@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muniment.memory.ledger.faults import LedgerDamaged
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.team.consolidate_plan import tripped
+from muniment.memory.team.entry import NewEntry
 from muniment.memory.team.refusals import TeamRefused
 from muniment.memory.team.rows import rebuild_rows
 from muniment.safety.errors import InvalidInput, MunimentError, NotFound
@@ -349,6 +351,23 @@ def test_where_a_notebook_cannot_be_written_the_batch_stays_and_the_next_run_goe
     assert inbox(made.surfaces) == []
     assert len(made.team.notes.sections()) == 1
     assert len(made.team.notebooks.entries("ripley")) == 2
+
+
+def test_a_damaged_ledger_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    made.paths.data.mkdir(exist_ok=True)
+    (made.paths.data / "ledger.db").write_bytes(b"no database at all, by any means" * 40)
+    before = tree(made.directory)
+    with pytest.raises(LedgerDamaged):
+        consolidate(made.surfaces)
+    with pytest.raises(LedgerDamaged):
+        made.team.knowledge.add(NewEntry("A", "text", "reviews"), USER)
+    assert {name: data for name, data in tree(made.directory).items() if "inbox" in name} == {
+        name: data for name, data in before.items() if "inbox" in name
+    }
+    assert entries(made) == []
+    assert made.team.notes.read() == ""
+    assert not made.team.pending.waits()
 
 
 def test_links_in_the_inbox_are_neither_read_nor_followed(tmp_path: Path) -> None:

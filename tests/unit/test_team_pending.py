@@ -25,7 +25,7 @@ def begin(made: Workspace, *steps: dict[str, object]) -> Path:
     book = blocked(made)
     first = section("### First\n\ntext")
     with made.team.guard(), pytest.raises(TeamRefused, match="the next run goes on with it"):
-        made.team.pending.run(Work("work", USER, (first, notebook("ripley", "### E\n\nx"), *steps)))
+        made.team.pending.run(Work("work", USER, (first, notebook("ripley", ["### E\n\nx"]), *steps)))
     assert made.team.pending.waits()
     return book
 

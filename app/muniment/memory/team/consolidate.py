@@ -170,16 +170,18 @@ class Consolidation:
             return away, []
         steps: list[Step] = [section(preview.digest)]
         files: list[Step] = []
+        books: dict[str, list[str]] = {}
         new_rows: list[NewRow] = []
         for each in preview.notes:
             if each.notebook is not None:
-                steps.append(notebook(each.notebook, each.entry))
+                books.setdefault(each.notebook, []).append(each.entry)
                 new_rows.append(notebook_row(team, each.notebook, each.entry))
             text = self._file(each, day)
             path = team.directory / each.reference
             files.append(new_file(each.reference, text, surface="knowledge", item=each.name))
             entry = decode(text.encode("utf-8"), path, category=each.category, mtime=0.0)
             new_rows.append(entry_row(team, entry, each.trust))
+        steps += [notebook(agent, texts) for agent, texts in books.items()]
         return [*steps, *files, rows(new_rows), *away], new_rows
 
     def _file(self, each: NotePlan, day: str) -> str:

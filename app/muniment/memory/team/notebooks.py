@@ -101,10 +101,14 @@ class Notebooks:
 
         Raise `InvalidInput` for a text that is no entry, `TeamRefused` where it cannot be written.
         """
-        entry = text.strip()
-        if not entry.startswith("### ") or len(_ENTRY.findall(entry)) != 1:
+        return self.extend(agent, [text], origin)
+
+    def extend(self, agent: str, texts: Sequence[str], origin: Origin) -> str:
+        """Add several entries in one write; else as `append`."""
+        added = [each.strip() for each in texts]
+        if not all(each.startswith("### ") and len(_ENTRY.findall(each)) == 1 for each in added):
             raise InvalidInput("An entry of a notebook begins with its one heading of three marks.")
-        return self._rewrite(agent, origin, lambda entries: [*entries, entry])
+        return self._rewrite(agent, origin, lambda entries: [*entries, *added])
 
     def replace(self, agent: str, old: Sequence[str], new: str, origin: Origin) -> str:
         """Put one entry in the place of the oldest ones; raise `TeamRefused` where those have changed."""

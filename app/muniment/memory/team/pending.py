@@ -56,9 +56,9 @@ def section(text: str) -> Step:
     return {"do": "section", "text": text}
 
 
-def notebook(agent: str, text: str) -> Step:
-    """Add an entry to an agent's notebook."""
-    return {"do": "notebook", "agent": agent, "text": text}
+def notebook(agent: str, texts: Sequence[str]) -> Step:
+    """Add entries to an agent's notebook, in one write."""
+    return {"do": "notebook", "agent": agent, "texts": list(texts)}
 
 
 def new_file(path: str, text: str, *, surface: str, item: str, mtime: float | None = None) -> Step:
@@ -120,6 +120,8 @@ class Pending:
         Where the first step fails nothing is done and nothing stays to be done. Where a later one fails, what
         is left is done by the next run. Raise `TeamRefused`.
         """
+        if any(step["do"] in ("rows", "retract") for step in work.steps):
+            self._team.ledger.of_source("")  # a ledger that cannot be read is told before anything is done
         self._write(work)
         return self._finish(work, fresh=True)
 
@@ -163,8 +165,8 @@ class Pending:
                 if not (again and step["text"].strip() in team.notes.sections()):
                     team.notes.append(step["text"], origin)
             case "notebook":
-                if not (again and team.notebooks.holds(step["agent"], step["text"])):
-                    team.notebooks.append(step["agent"], step["text"], origin)
+                if not (again and team.notebooks.holds(step["agent"], step["texts"][-1])):
+                    team.notebooks.extend(step["agent"], step["texts"], origin)
             case "file":
                 self._file(step, origin)
             case "rows":
