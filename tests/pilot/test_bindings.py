@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import OptionList
 
 from muniment.tui.app import MunimentApp
+from muniment.tui.keymap import known_bindings
 from muniment.tui.palette import PlaceProvider
-from support.app import boot_for, opened, project_at, until, write_record
+from support.app import boot_for, opened, project_at, say, until, write_record
+from support.environment import REPOSITORY
 
 Go = Callable[[MunimentApp, Pilot[int]], Awaitable[None]]
+SAVE = "Use memory_store to save a project memory:\nid: rule\ntitle: A rule\ncontent: Read every sheet."
 
 
 def press(*keys: str) -> Go:
@@ -22,6 +27,23 @@ def press(*keys: str) -> Go:
         before = app.screen
         await pilot.press(*keys)
         await until(pilot, lambda: app.screen is not before)
+        await pilot.pause()
+
+    return go
+
+
+def place(name: str, *keys: str) -> Go:
+    """Go to a place by its name, then press keys one after the other, waiting for another screen."""
+
+    async def go(app: MunimentApp, pilot: Pilot[int]) -> None:
+        app.action_go(name)
+        await until(pilot, lambda: app.screen is not app.session_screen)
+        await until(pilot, lambda: (app.screen.is_mounted and app.screen.query(OptionList)) or name == "tour")
+        await until(pilot, lambda: name == "tour" or app.screen.query(OptionList)[0].highlighted is not None)
+        for key in keys:
+            before = app.screen
+            await pilot.press(key)
+            await until(pilot, lambda before=before: app.screen is not before)  # type: ignore[misc]
         await pilot.pause()
 
     return go
@@ -42,15 +64,83 @@ async def record(app: MunimentApp, pilot: Pilot[int]) -> None:
     await press("enter")(app, pilot)
 
 
-PLACES: dict[str, Go] = {
-    "session": stay,
-    "panel": panel,
-    "record": record,
-    "help": press("f1"),
-    "search": press("f3"),
-    "context": press("f5"),
-    "sessions": press("f6"),
-    "question": press("f8"),
+async def create(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await panel(app, pilot)
+    await press("plus")(app, pilot)
+    await press("enter")(app, pilot)
+
+
+async def clear(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await say(pilot, app, "/clear")
+    await until(pilot, lambda: app.screen is not app.session_screen)
+
+
+async def setting(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await place("settings")(app, pilot)
+    await press("down", "enter")(app, pilot)
+
+
+async def keymap(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await place("settings")(app, pilot)
+    await press("down", "down", "down", "enter")(app, pilot)
+
+
+async def digest(app: MunimentApp, pilot: Pilot[int]) -> None:
+    from support.consolidation import add_notes
+
+    assert app.engine is not None
+    add_notes(app.engine.surfaces, 5)
+    await place("review", "e")(app, pilot)
+
+
+async def approval(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await say(pilot, app, SAVE)
+    await until(pilot, lambda: bool(app.desk.pending))
+    await press("f4")(app, pilot)
+
+
+async def parameters(app: MunimentApp, pilot: Pilot[int]) -> None:
+    recipes = app.screen.query_one("#recipes", OptionList)
+    await until(pilot, lambda: recipes.option_count > 1)
+    names = [str(each.prompt) for each in recipes.options]
+    recipes.highlighted = next(n for n, name in enumerate(names) if name.startswith("questions"))
+    await press("enter")(app, pilot)
+
+
+@dataclass(frozen=True)
+class Place:
+    """How to get there, and the screen that then stands there."""
+
+    go: Go
+    screen: str
+    pick: bool = False
+    palette: bool = True
+
+
+PLACES: dict[str, Place] = {
+    "session": Place(stay, "SessionScreen"),
+    "panel": Place(panel, "SessionScreen"),
+    "record": Place(record, "Reader"),
+    "form": Place(create, "Form"),
+    "help": Place(press("f1"), "GuideScreen"),
+    "search": Place(press("f3"), "SearchScreen"),
+    "review": Place(press("f4"), "ReviewScreen"),
+    "context": Place(press("f5"), "InspectorScreen"),
+    "sessions": Place(press("f6"), "SessionsScreen"),
+    "question": Place(press("f8"), "Question"),
+    "past": Place(press("ctrl+r"), "PastScreen"),
+    "clear": Place(clear, "TypedQuestion"),
+    "settings": Place(place("settings"), "SettingsScreen"),
+    "choice": Place(place("settings", "enter"), "Choose"),
+    "entry": Place(setting, "Entry"),
+    "keymap": Place(keymap, "KeymapScreen"),
+    "tour": Place(place("tour"), "TourScreen"),
+    "map": Place(place("map"), "MapScreen"),
+    "digest": Place(digest, "EditText"),
+    # Nothing opens over the dialog, the palette neither.
+    "approval": Place(approval, "ApprovalScreen", palette=False),
+    "picker": Place(stay, "RecipePicker", pick=True),
+    "parameters": Place(parameters, "ParameterForm", pick=True),
 }
 
 
@@ -74,18 +164,32 @@ def _inherited(node: object, action: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("name", PLACES)
+async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, name: str) -> None:
+    where = PLACES[name]
     project = project_at(tmp_path / "p")
     write_record(project / ".muniment", "apples", "About apples")
-    async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
-        await PLACES[place](app, pilot)
+    recipes = project / ".muniment" / "recipes"
+    recipes.mkdir()
+    source = (REPOSITORY / "recipes" / "code-review.yaml").read_text(encoding="utf-8")
+    (recipes / "questions.yaml").write_text(source.replace("name: code-review", "name: questions"))
+    async with opened(boot_for(project, pick=where.pick), size=(120, 40)) as (app, pilot):
+        await where.go(app, pilot)
+        await until(pilot, lambda: type(app.screen).__name__ == where.screen)
         bindings = ours(app.screen)
         assert bindings
         bare = [(key, id_, word) for _, key, id_, word, about in bindings if not (id_ and word and about)]
         assert bare == []
         twice = Counter((id(node), key) for node, key, *_ in bindings)
         assert [key for key, count in twice.items() if count > 1] == []
-        offered = {name for name, _, _ in PlaceProvider(app.screen)._commands()}
-        known = {"Commands", "Send", "New line", "Complete"}
-        assert {word for _, _, _, word, _ in bindings} - offered - known == set()
+        if where.palette:
+            offered = {name for name, _, _ in PlaceProvider(app.screen)._commands()}
+            known = {"Commands", "Send", "New line", "Complete"}
+            assert {word for _, _, _, word, _ in bindings} - offered - known == set()
+        assert getattr(app.screen, "HELP", "")
+        assert getattr(app.screen, "BINDING_GROUP_TITLE", "")
+
+
+def test_every_screen_and_modal_is_among_the_places() -> None:
+    screens = {each.owner.__name__ for each in known_bindings() if issubclass(each.owner, Screen)}
+    assert screens - {each.screen for each in PLACES.values()} == set()
