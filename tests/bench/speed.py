@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from bench.index_rows import index_rows  # noqa: E402 - the path has to be there first
+from bench.ledger_rows import ledger_rows  # noqa: E402
 from bench.measure import HEADER, Row, compare, process  # noqa: E402
 from bench.record_rows import record_rows  # noqa: E402
 from support.terminal import COMMAND, Terminal  # noqa: E402
@@ -68,6 +69,7 @@ GROUPS: dict[str, Callable[[Path, int, int], list[Row]]] = {
     "start": start_rows,
     "records": record_rows,
     "index": index_rows,
+    "ledger": ledger_rows,
 }
 """Each group of rows by name: it is given a directory, how many rounds, and how many records."""
 
