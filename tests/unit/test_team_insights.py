@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -238,3 +239,18 @@ def test_a_digest_stays_within_its_bound_and_counts_what_did_not_fit(bound: int)
 def test_a_very_long_line_is_looked_at_quickly() -> None:
     for line in ("- **" + "a" * 60_000, "* " * 30_000, "1. **k**" + " " * 60_000, "always " + "\t" * 60_000):
         assert insights_of(line) == []
+
+
+def test_the_largest_batch_of_the_busiest_notes_is_digested_in_seconds() -> None:
+    batch = [
+        source(
+            f"a{note}.md",
+            "\n".join(f"- **K{note} {n}**: word{n * 31 % 97} always never must {note}" for n in range(60)),
+        )
+        for note in range(200)
+    ]
+    began = time.perf_counter()
+    text, count, _ = digest(*batch)
+    assert time.perf_counter() - began < 20
+    assert count > 1_000
+    assert len(text.encode()) <= BOUND

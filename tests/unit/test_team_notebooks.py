@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.memory.team import notebook_summary
@@ -61,6 +61,25 @@ def test_the_newest_entries_within_a_bound_are_whole_and_in_order(tmp_path: Path
     )
     assert book.newest("ripley", 5) == "### E"
     assert book.newest("nobody", 100) == ""
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=8), st.integers(1, 6), st.integers(100, 900))
+def test_whatever_the_bounds_the_newest_entry_stays_and_only_oldest_ones_go(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int, window: int
+) -> None:
+    made = workspace(tmp_path_factory.mktemp("book"), max_entries=most, max_bytes=window)
+    book = made.team.notebooks
+    written = [f"### 2026-11-30 E{number}\n\n{'x' * size}" for number, size in enumerate(sizes)]
+    book.extend("ripley", written, USER)
+    kept = book.entries("ripley")
+    assert kept == written[-len(kept) :]
+    assert 1 <= len(kept) <= most
+    fits = len(book.path_of("ripley").read_bytes()) <= window
+    assert fits or len(kept) == 1
+    longer = written[-len(kept) - 1 :]
+    if len(longer) > len(kept) and len(longer) <= most:
+        assert len(joined("ripley", "", longer).encode()) > window
 
 
 @pytest.mark.parametrize("text", ["", "text", "## Other\n\nx", "### A\n\nx\n### B\n\ny", "#### A"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muniment.memory.origin import Origin
@@ -15,27 +14,6 @@ from muniment.session.waiting import uncut
 if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
     from muniment.model.base import Model
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """What waits for the user where nothing is done by itself: counts for a status line or a review queue."""
-
-    notes: int
-    threshold: int
-    sweep: int
-
-    @property
-    def consolidation(self) -> bool:
-        return self.notes >= self.threshold
-
-
-def waiting(surfaces: Surfaces) -> Waiting:
-    """Count what could be consolidated and swept now; a thing that is `off` counts nothing."""
-    settings, team = surfaces.settings, surfaces.team
-    notes = 0 if settings.notes.consolidate == "off" else len(team.consolidation.waiting())
-    sweep = 0 if settings.knowledge.sweep == "off" else len(team.sweep.propose())
-    return Waiting(notes, settings.notes.threshold, sweep)
 
 
 async def upkeep(surfaces: Surfaces, model: Model | None) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ _FINGERPRINT = 80
 _KNOWN_WORDS, _LEAST_KNOWN, _LONGEST_WORD = 5, 3, 200
 _OVERLAP = 0.7
 _NAMED_AGENTS = 5
+_MOST_COMPARED = 300
+"""Insights that a new one is compared with word by word; a digest has no room for more of them."""
 
 _TITLE = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
@@ -150,6 +152,8 @@ def digest_notes(sources: Sequence[Source], existing: str, date: str, *, max_byt
     known = set(_WORD.findall(existing.lower()))
     kept: list[Insight] = []
     by_print: dict[str, Insight] = {}
+    # Numbers tell two findings apart that otherwise use the same words.
+    alike: dict[frozenset[str], list[Insight]] = {}
     duplicates = 0
     for source in sources:
         lines = insights_of(source.body)
@@ -160,7 +164,7 @@ def digest_notes(sources: Sequence[Source], existing: str, date: str, *, max_byt
                 if _is_known(text, known):
                     duplicates += 1
                     continue
-                same = _alike(text, kept)
+                same = _alike(text, alike.get(_numbers(text), []))
             if same is not None:
                 duplicates += 1
                 if source.agent not in same.agents:
@@ -175,6 +179,9 @@ def digest_notes(sources: Sequence[Source], existing: str, date: str, *, max_byt
             )
             kept.append(insight)
             by_print[mark] = insight
+            compared = alike.setdefault(_numbers(text), [])
+            if len(compared) < _MOST_COMPARED:
+                compared.append(insight)
     return RuleDigest(_section(sources, kept, duplicates, date, max_bytes), len(kept), duplicates)
 
 
@@ -230,22 +237,19 @@ def _overlap_words(text: str) -> frozenset[str]:
     return frozenset(each for each in _WORD.findall(text.lower()) if len(each) > 2)
 
 
-def _alike(text: str, kept: Sequence[Insight]) -> Insight | None:
+def _alike(text: str, others: Sequence[Insight]) -> Insight | None:
     words = _overlap_words(text)
     if len(words) < _LEAST_KNOWN:
         return None
-    for each in kept:
+    for each in others:
         longer = max(len(words), len(each.words))
-        # Numbers tell two findings apart that otherwise use the same words.
-        if _numbers(text) != _numbers(each.text):
-            continue
         if len(each.words) >= _LEAST_KNOWN and len(words & each.words) > _OVERLAP * longer:
             return each
     return None
 
 
-def _numbers(text: str) -> set[str]:
-    return set(_NUMBER.findall(text))
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text))
 
 
 def _counted(number: int, thing: str) -> str:

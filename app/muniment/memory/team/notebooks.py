@@ -131,9 +131,7 @@ class Notebooks:
                 raise TeamRefused(f"{path} {worded(refused.reason)} and is left alone.") from refused
             except UnicodeDecodeError:
                 raise TeamRefused(f"{path} is not UTF-8 text and is left alone.") from None
-            kept = change(entries)[-bounds.max_entries :]
-            while len(kept) > 1 and len(joined(agent, head, kept).encode()) > bounds.max_bytes:
-                del kept[0]
+            kept = _window(agent, head, change(entries)[-bounds.max_entries :], bounds.max_bytes)
             return self._team.files.write(
                 path, joined(agent, head, kept).encode(), origin, surface=SURFACE, item=agent, before=before
             )
@@ -154,6 +152,18 @@ def split(text: str) -> tuple[str, list[str]]:
 def joined(agent: str, head: str, entries: Sequence[str]) -> str:
     """Return the file's text for its parts."""
     return "\n\n".join([head or f"# Notebook of {agent}", *entries]) + "\n"
+
+
+def _window(agent: str, head: str, entries: Sequence[str], max_bytes: int) -> list[str]:
+    """Return the newest entries whose file is at most `max_bytes` long; the newest one in any case."""
+    size = len(joined(agent, head, []).encode())
+    kept: list[str] = []
+    for entry in reversed(entries):
+        size += len(entry.encode()) + 2
+        if kept and size > max_bytes:
+            break
+        kept.append(entry)
+    return kept[::-1]
 
 
 def entry_text(date: str, title: str, lines: Sequence[str], reference: str) -> str:
