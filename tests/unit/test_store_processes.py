@@ -118,7 +118,7 @@ _MANY = _RUN + (
     "import json\n"
     "name = sys.argv[2]; told = 0; done = 0\n"
     "print('ready', flush=True); sys.stdin.readline()\n"
-    "for n in range(25):\n"
+    "for n in range(100):\n"
     "    store(records, f'{name} {n}', 'own', id=f'{name}-{n}')\n"
     "    if n % 5 == 0:\n"
     "        plan = records.plan_store(StoreRequest('Common', f'{name} {n}', id='common'), origin=AGENT)\n"
@@ -155,11 +155,11 @@ def test_two_processes_lose_nothing_and_the_later_writer_is_told(tmp_path: Path)
         assert child.returncode == 0, err
         outcomes.append(json.loads(out))
     records = world.store()
-    expected = {f"{name}-{n}" for name in ("left", "right") for n in range(25)} | {"common"}
+    expected = {f"{name}-{n}" for name in ("left", "right") for n in range(100)} | {"common"}
     snapshot = records.snapshot(all=True)
     assert {each.meta.id for each in snapshot.entries} == expected
     assert snapshot.skipped == ()
-    assert sum(done + told for done, told in outcomes) == 10
+    assert sum(done + told for done, told in outcomes) == 40
     writes = [line for line in records.history("common") if line.settled]
     assert len(writes) == sum(done for done, _ in outcomes)
     memory = tmp_path / "work" / ".muniment" / "memory"
