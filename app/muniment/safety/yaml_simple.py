@@ -9,21 +9,30 @@ a fault.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from muniment.safety.strict_yaml import Value
 
-# No line breaks of any kind, no controls, no marks of order: those are for the parser to judge.
-_WIDE = "\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_PLAIN = rf'[A-Za-z0-9{_WIDE}][ -"$-9;-~{_WIDE}]*(?::(?=[!-~{_WIDE}])[ -"$-9;-~{_WIDE}]*)*(?<! )'
-_QUOTED = rf"[ !#-\[\]-~{_WIDE}]*"
-_LINE = rf"[ -~\t{_WIDE}]*"
-_ENTRY = re.compile(
+# No line breaks of any kind, no controls, no marks of order: those are for the parser to judge. The classes
+# exclude what lies below U+00A1; what is excluded above stands apart, since wide classes compile for long.
+_WRONG = ("\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff")
+_REST = r"[^\x00-\x1f#:\x7f-\xa0]*"
+_PLAIN = rf"[^\x00-/:-@\[-`{{-\xa0]{_REST}(?::(?=[^\x00-\x20\x7f-\xa0]){_REST})*(?<! )"
+_QUOTED = r'[^\x00-\x1f"\\\x7f-\xa0]*'
+_LINE = r"[^\x00-\x08\x0a-\x1f\x7f-\xa0]*"
+_ENTRY = (
     rf'([a-z_][a-z0-9_]{{0,60}}):(?: ({_PLAIN})| "({_QUOTED})"| (\[\])'
-    rf"| \|(-?)\n  ([!-~{_WIDE}]{_LINE}(?:\n(?:  {_LINE})?)*)"
+    rf"| \|(-?)\n  ([^\x00-\x20\x7f-\xa0]{_LINE}(?:\n(?:  {_LINE})?)*)"
     rf'|((?:\n- (?:{_PLAIN}|"{_QUOTED}"))+))\n'
 )
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    """Compile when the first text is read: many a command reads none."""
+    return re.compile(_ENTRY)
 
 
 def read_simple(raw: bytes) -> dict[str, Value] | None:
@@ -32,8 +41,10 @@ def read_simple(raw: bytes) -> dict[str, Value] | None:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         return None
+    if not text.isascii() and any(wrong in text for wrong in _WRONG):
+        return None
     fields: dict[str, Value] = {}
-    at, end, match = 0, len(text), _ENTRY.match
+    at, end, match = 0, len(text), _entry().match
     while at < end:
         found = match(text, at)
         if found is None:
