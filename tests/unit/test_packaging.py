@@ -57,6 +57,7 @@ def test_the_wheel_holds_the_package_and_the_recipes_and_nothing_else(tmp_path: 
     assert "muniment/__main__.py" in names
     assert "muniment/py.typed" in names
     assert "muniment/tui/screens/session.tcss" in names
+    assert {"muniment/memory/ledger/schema.sql", "muniment/memory/ledger/words.sql"} <= set(names)
     recipes = REPOSITORY / "recipes"
     for recipe in recipes.rglob("*.yaml"):
         assert f"muniment/_recipes/{recipe.relative_to(recipes)}" in names

@@ -355,3 +355,34 @@ def test_two_sessions_share_a_ledger_that_a_third_changes(place: Place, filled: 
         row("Plums are blue.", source="other"), row("Green plums keep longer in the barn."), origin=ENGINE
     )
     assert packed(other, "plums").items == 2
+
+
+def test_one_oversized_record_does_not_empty_the_pack(place: Place) -> None:
+    put(place.project / ".muniment", "huge", title="Plums plums", content="plums " * 150_000)
+    for number in range(5):
+        put(place.project / ".muniment", f"small-{number}", content=f"Plums in barn {number}. " + "x" * 260)
+    surfaces = place.surfaces()
+    block = packed(surfaces, "plums")
+    assert {each.id for each in block.rows} == {"huge", *(f"small-{number}" for number in range(5))}
+    assert "[cut: 899999 bytes in all]" in block.text
+    assert all(f"Plums in barn {number}. " + "x" * 260 in block.text for number in range(5))
+    (noted,) = surfaces.recall.telemetry.newest()
+    assert (len(noted.selected), noted.bytes) == (6, block.bytes)
+    assert block.bytes == len(block.text.encode()) <= 8_192
+
+
+def test_wide_text_is_counted_in_bytes(place: Place) -> None:
+    for number in range(8):
+        put(
+            place.project / ".muniment",
+            f"wide-{number}",
+            content=f"天気{number} " + chr(0x4E00 + number) * 1_000,
+        )
+    block = packed(place.surfaces(), "天気")
+    assert block.items == 8
+    assert 8_000 < block.bytes == len(block.text.encode()) <= 8_192
+
+
+def test_a_question_of_stop_words_only_leaves_the_team_files(place: Place, filled: Surfaces) -> None:
+    team_files(place)
+    assert names(context(filled, "on"), "what is it then?") == ["pinned", "team_notes"]

@@ -82,7 +82,7 @@ def search(arguments: argparse.Namespace, shell: Shell) -> int:
                 f"    {row.type}, trust {row.trust}, {row.updated_at:%Y-%m-%d}, from {_one(row.source)}"
             )
         more = "; there are more, raise --limit" if result.truncated else ""
-        shell.note(f"{len(result.hits)} of {result.searched} rows{more}.")
+        shell.note(f"shown: {len(result.hits)} of {result.searched}{more}.")
     if result.notice:
         shell.note(result.notice)
     return OK
@@ -161,9 +161,9 @@ def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:
     for line, row_id in zip(lines, written, strict=True):
         shell.out(f"{row_id or f'line {line.number}'}  {line.row.scope_kind}  {_one(line.row.title)}")
     if arguments.dry_run:
-        shell.note(f"dry run: {len(lines)} rows would be imported, trust external.")
+        shell.note(f"dry run, nothing imported: {len(lines)} checked; their trust would be external.")
     else:
-        shell.note(f"{added} rows added, {len(lines) - added} known already; their trust is external.")
+        shell.note(f"added: {added}, known already: {len(lines) - added}; their trust is external.")
     return OK
 
 
