@@ -222,3 +222,18 @@ def test_the_paths_that_a_text_names_are_found() -> None:
         "src/a/b.py",
         "docs/x.md",
     )
+
+
+def test_taking_an_entry_back_takes_its_row_out_of_recall_and_bringing_it_back_brings_both(
+    tmp_path: Path,
+) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made).entry
+    records = made.surfaces.records
+    undo = records.plan_undo()
+    done = records.commit_undo(undo, USER)
+    assert not entry.path.exists()
+    assert [row.status for row in rows(made.surfaces)] == ["retracted"]
+    records.commit_undo(records.plan_restore(done.entry), USER)
+    assert made.team.knowledge.read(entry.name).title == "Locks"
+    assert [(row.status, row.trust) for row in rows(made.surfaces)] == [("active", "human")]

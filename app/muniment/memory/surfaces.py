@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muniment.memory.origin import utc_now
+from muniment.memory.origin import Origin, utc_now
 from muniment.paths import Paths
 
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal
+    from muniment.memory.journal_undo import UndoPlan
     from muniment.memory.ledger.ledger import Ledger
     from muniment.memory.recall.recall import Recall
     from muniment.memory.records.store import RecordStore
@@ -43,7 +44,15 @@ class Surfaces:
     def records(self) -> RecordStore:
         from muniment.memory.records.store import RecordStore
 
-        return RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)
+        store = RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)
+        store.after_undo = self._after_undo
+        return store
+
+    def _after_undo(self, plan: UndoPlan, origin: Origin) -> None:
+        if plan.entry.surface == "knowledge":
+            from muniment.memory.team.rows import follow_undo
+
+            follow_undo(self.team, plan, origin)
 
     @cached_property
     def user(self) -> UserMemory:

@@ -80,6 +80,8 @@ class RecordStore:
         self.watched: Callable[[], int | None] | None = None
         """What a session's watcher says: a number as long as no record changed, None where nobody watches."""
         self._looked_at: object = None
+        self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
+        """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
 
     # Reading
 
@@ -352,7 +354,10 @@ class RecordStore:
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
         from muniment.memory.journal_undo import commit_undo
 
-        return commit_undo(self.journal, plan, origin)
+        done = commit_undo(self.journal, plan, origin)
+        if self.after_undo is not None:
+            self.after_undo(plan, origin)
+        return done
 
     # Parts
 
