@@ -9,18 +9,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muniment.memory.database_file import (
+    BUSY,
+    DAMAGED,
+    DatabaseFile,
+    DatabaseUnavailable,
+    cause_of,
+    roll_back,
+)
 from muniment.memory.ledger.faults import LedgerBusy, LedgerDamaged, LedgerFault
 from muniment.memory.recall.fts import prepare
 from muniment.memory.recall.tokens import ANALYSIS
-from muniment.memory.records.index_place import (
-    BUSY,
-    DAMAGED,
-    IndexUnavailable,
-    cause_of,
-    create_file,
-    identity_of,
-    roll_back,
-)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,26 +41,22 @@ class Database:
     ) -> None:
         """`full_text` False treats this SQLite as one that was built without full-text search."""
         self.path = path
-        self._wait = wait_seconds
         self._wanted = full_text
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._file = DatabaseFile(path, wait_seconds=wait_seconds, prepare=self._prepare)
         self.full_text = True
         """Whether the open database can be searched by its index; else every row has to be read."""
 
     def close(self) -> None:
         """Let the file go; the next use opens it again."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._file.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """Give a connection whose reads all see one state; None where there is no ledger yet."""
         with self._turn(), self._translated():
-            connection = self._open(make=False)
+            connection = self._file.open(make=False)
             if connection is None:
                 yield None
                 return
@@ -75,7 +70,7 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give a connection inside a transaction that is kept if the block ends well."""
         with self._turn(), self._translated():
-            connection = self._open(make=True)
+            connection = self._file.open(make=True)
             if connection is None:
                 raise LedgerFault(f"The ledger {self.path} cannot be made.")
             connection.execute("BEGIN IMMEDIATE")
@@ -98,7 +93,7 @@ class Database:
 
         try:
             yield
-        except IndexUnavailable as unavailable:
+        except DatabaseUnavailable as unavailable:
             raise LedgerFault(
                 f"The ledger {self.path} cannot be used: {unavailable.reason}."
             ) from unavailable
@@ -113,42 +108,18 @@ class Database:
                 raise LedgerFault(f"The ledger {self.path} refused a row: {error}.") from error
             raise LedgerFault(f"The ledger {self.path} cannot be used: {cause_of(error)}.") from error
 
-    def _open(self, *, make: bool) -> sqlite3.Connection | None:
-        import sqlite3
-
-        identity = identity_of(self.path)
-        if self._connection is not None:
-            if identity is not None and identity == self._identity:
-                return self._connection
-            self.close()
-        if identity is None:
-            if not make:
-                return None
-            create_file(self.path)
-        elif self.path.stat().st_mode & 0o077:
-            with suppress(OSError):  # not being able to is no reason to refuse what can be read
-                self.path.chmod(0o600)
-        connection = sqlite3.connect(
-            self.path, timeout=self._wait, isolation_level=None, check_same_thread=False
-        )
-        try:
-            for pragma in (
-                "secure_delete = ON",
-                "synchronous = FULL",
-                "temp_store = MEMORY",
-                "foreign_keys = ON",
-            ):
-                connection.execute(f"PRAGMA {pragma}")
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        self._identity = identity_of(self.path)
-        return connection
-
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Bring version, index and analysis up to date; a ledger that is has nothing written to it."""
+        if self.path.stat().st_mode & 0o077:
+            with suppress(OSError):  # not being able to is no reason to refuse what can be read
+                self.path.chmod(0o600)
+        for pragma in (
+            "secure_delete = ON",
+            "synchronous = FULL",
+            "temp_store = MEMORY",
+            "foreign_keys = ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
         has_module = self._has_full_text(connection)
         if not self._is_current(connection, has_module):
             connection.execute("BEGIN IMMEDIATE")

@@ -10,13 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muniment.memory.records.index_place import (
+from muniment.memory.database_file import (
     DAMAGED,
-    IndexUnavailable,
+    DatabaseFile,
+    DatabaseUnavailable,
     cause_of,
-    create_file,
-    identity_of,
-    remove_index,
+    remove_database,
 )
 from muniment.memory.records.times import format_time
 from muniment.safety.errors import MunimentError
@@ -76,8 +75,7 @@ class Telemetry:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._file = DatabaseFile(path, wait_seconds=WAIT_SECONDS, prepare=_prepare)
 
     def note(self, noted: Noted) -> None:
         """Keep what one turn did; raise `TelemetryFault` where that cannot be."""
@@ -108,12 +106,7 @@ class Telemetry:
     def close(self) -> None:
         """Let the file go; the next use opens it again."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+            self._file.close()
 
     def _guarded(self, work: Any, *, make: bool) -> Any:
         """Do some work on the open database, once more with a new one where this one is damaged."""
@@ -122,50 +115,30 @@ class Telemetry:
         with self._lock:
             for attempt in (1, 2):
                 try:
-                    connection = self._open(make=make)
+                    connection = self._file.open(make=make)
                     return None if connection is None else work(connection)
-                except IndexUnavailable as unavailable:
+                except DatabaseUnavailable as unavailable:
                     raise TelemetryFault(
                         f"What was recalled cannot be noted in {self.path}: {unavailable.reason}."
                     ) from unavailable
                 except sqlite3.Error as error:
-                    self._close()
+                    self._file.close()
                     damaged = ((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF) in DAMAGED
                     if attempt == 1 and (damaged or "no such" in str(error)):
                         # Counts of the past are worth no repair.
-                        remove_index(self.path)
+                        remove_database(self.path)
                         continue
                     raise TelemetryFault(
                         f"What was recalled cannot be noted in {self.path}: {cause_of(error)}."
                     ) from error
         return None
 
-    def _open(self, *, make: bool) -> sqlite3.Connection | None:
-        import sqlite3
 
-        identity = identity_of(self.path)
-        if self._connection is not None:
-            if identity is not None and identity == self._identity:
-                return self._connection
-            self._close()
-        if identity is None:
-            if not make:
-                return None
-            create_file(self.path)
-        connection = sqlite3.connect(
-            self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        try:
-            # Nothing of value is lost with the power; no turn should wait for the disk for this.
-            for pragma in ("journal_mode = WAL", "synchronous = OFF", "secure_delete = ON"):
-                connection.execute(f"PRAGMA {pragma}").fetchall()
-            connection.execute(_CREATE)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        self._identity = identity_of(self.path)
-        return connection
+def _prepare(connection: sqlite3.Connection) -> None:
+    # Nothing of value is lost with the power; no turn should wait for the disk for this.
+    for pragma in ("journal_mode = WAL", "synchronous = OFF", "secure_delete = ON"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    connection.execute(_CREATE)
 
 
 def _insert(connection: sqlite3.Connection, values: Sequence[object]) -> None:

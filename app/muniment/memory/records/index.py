@@ -26,8 +26,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from muniment.memory.database_file import DatabaseUnavailable
 from muniment.memory.records.index_file import ScopeIndex, ScopeState
-from muniment.memory.records.index_place import IndexUnavailable
 from muniment.memory.records.index_schema import META_COLUMNS, meta_row, written
 from muniment.memory.records.index_search import (
     Hit,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from muniment.memory.recall.query import Query
     from muniment.memory.records.scope import Scope, ScopeChain
 
-__all__ = ["Catalog", "Hit", "IndexUnavailable", "Levels", "RecordPool", "ScopeIndex", "SearchResult"]
+__all__ = ["Catalog", "Hit", "Levels", "RecordPool", "ScopeIndex", "SearchResult"]
 
 Levels = tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]
 """Per scope, global first, the metadata of its copies; all that is skipped; the counts of each scope."""
@@ -159,7 +159,7 @@ class Catalog:
                 try:
                     states.append(index.state())
                     continue
-                except IndexUnavailable:
+                except DatabaseUnavailable:
                     pass  # then the files are looked at, which always answers
             try:
                 states.append(index.refresh(build=build))

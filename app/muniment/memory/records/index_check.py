@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from muniment.memory.records.index_place import index_path, remove_index
+from muniment.memory.database_file import remove_database
+from muniment.memory.records.index_place import index_path
 from muniment.memory.records.index_read import look, open_files
 from muniment.memory.records.index_rows import packed
 from muniment.memory.records.index_schema import META_COLUMNS, VERSION, meta_row
@@ -84,7 +85,7 @@ def leftover_indexes(directory: Path) -> list[Path]:
 
 def remove_indexes(paths: Sequence[Path]) -> str:
     for path in paths:
-        remove_index(path)
+        remove_database(path)
     return "They were removed."
 
 

@@ -14,17 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muniment.memory.records.index_place import (
+from muniment.memory.database_file import (
     BUSY,
     DAMAGED,
-    IndexUnavailable,
+    DatabaseFile,
+    DatabaseUnavailable,
     cause_of,
-    create_file,
-    identity_of,
-    index_path,
-    remove_index,
+    remove_database,
     roll_back,
 )
+from muniment.memory.records.index_place import index_path
 from muniment.memory.records.index_read import Look, Opened, look, open_files, pack_files
 from muniment.memory.records.index_rows import forget_rows, packed, put_rows
 from muniment.memory.records.index_schema import PUT_ABOUT, TEXTS, VERSION, create_tables, drop_tables
@@ -75,8 +74,7 @@ class ScopeIndex:
     def __init__(self, directory: Path, scope: Scope) -> None:
         self.scope = scope
         self.path = index_path(directory, scope.directory)
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._file = DatabaseFile(self.path, wait_seconds=WRITE_WAIT_SECONDS, prepare=self._prepare)
         self._held: dict[str, Opened] = {}
         self._looked = False
         self._last: tuple[object, bytes] | None = None
@@ -85,9 +83,7 @@ class ScopeIndex:
     def close(self) -> None:
         """Let the database go; the next refresh opens it again."""
         self._looked = False
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._file.close()
 
     def refresh(self, *, build: bool = True) -> ScopeState:
         """Bring the index up to date with the files and say what is known.
@@ -100,15 +96,15 @@ class ScopeIndex:
         self._looked = False
         try:
             return self._guarded(seen, now_ns, build and bool(seen.files))
-        except IndexUnavailable as unavailable:
+        except DatabaseUnavailable as unavailable:
             self.close()
             return self._in_memory(seen, now_ns, unavailable.reason)
 
     def state(self) -> ScopeState:
-        """Return what the index knows without looking at the files; raise `IndexUnavailable`."""
-        connection = self._open(build=False)
+        """Return what the index knows without looking at the files; raise `DatabaseUnavailable`."""
+        connection = self._file.open(make=False)
         if connection is None or not self._looked:
-            raise IndexUnavailable("it is not up to date")
+            raise DatabaseUnavailable("it is not up to date")
         return self._state(connection, {})
 
     def tidy(self) -> None:
@@ -119,7 +115,7 @@ class ScopeIndex:
         import sqlite3
 
         try:
-            connection = self._open(build=False)
+            connection = self._file.open(make=False)
             if connection is None or not self._about(connection).get("removed"):
                 return
             connection.execute("BEGIN IMMEDIATE")
@@ -133,14 +129,14 @@ class ScopeIndex:
             if not busy:
                 # Written last: whoever dies before this leaves the work to the next.
                 connection.execute(PUT_ABOUT, ("removed", 0))
-        except (sqlite3.Error, IndexUnavailable):
+        except (sqlite3.Error, DatabaseUnavailable):
             # The note in the index stays, so the next search does it.
             self.close()
 
     def rebuild(self) -> ScopeState:
         """Throw the index away and make it anew from the files."""
         self.close()
-        remove_index(self.path)
+        remove_database(self.path)
         return self.refresh()
 
     # Opening
@@ -151,7 +147,7 @@ class ScopeIndex:
 
         for attempt in (1, 2):
             try:
-                connection = self._open(build=build)
+                connection = self._file.open(make=build)
                 if connection is None:
                     return self._in_memory(seen, now_ns, "")
                 return self._refresh(connection, seen, now_ns)
@@ -159,42 +155,20 @@ class ScopeIndex:
                 self.close()
                 code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
                 if code in BUSY:
-                    raise IndexUnavailable("another process is writing the index") from error
+                    raise DatabaseUnavailable("another process is writing the index") from error
                 if attempt == 1 and (code in DAMAGED or "no such" in str(error)):
                     if "no such module" in str(error) or "tokenizer" in str(error):
-                        raise IndexUnavailable("this Python's SQLite has no full-text search") from error
-                    remove_index(self.path)
+                        raise DatabaseUnavailable("this Python's SQLite has no full-text search") from error
+                    remove_database(self.path)
                     continue
-                raise IndexUnavailable(cause_of(error)) from error
-        raise IndexUnavailable("it is damaged")
+                raise DatabaseUnavailable(cause_of(error)) from error
+        raise DatabaseUnavailable("it is damaged")
 
-    def _open(self, *, build: bool) -> sqlite3.Connection | None:
-        """Return the open database; None where there is none and none is to be made."""
-        import sqlite3
-
-        identity = identity_of(self.path)
-        if self._connection is not None:
-            if identity is not None and identity == self._identity:
-                return self._connection
-            self.close()
-        if identity is None:
-            if not build:
-                return None
-            create_file(self.path)
-        connection = sqlite3.connect(
-            self.path, timeout=WRITE_WAIT_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        try:
-            for pragma in ("secure_delete = ON", "synchronous = NORMAL", "temp_store = MEMORY"):
-                connection.execute(f"PRAGMA {pragma}")
-            if not self._is_current(connection):
-                self._make(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        self._identity = identity_of(self.path)
-        return connection
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        for pragma in ("secure_delete = ON", "synchronous = NORMAL", "temp_store = MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+        if not self._is_current(connection):
+            self._make(connection)
 
     def _is_current(self, connection: sqlite3.Connection) -> bool:
         known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'about'").fetchone()
@@ -231,7 +205,7 @@ class ScopeIndex:
             connection,
             _number(about["size"]),
             _number(about["characters"]),
-            (self.path, self._identity, about["generation"]),
+            (self.path, self._file.identity, about["generation"]),
             changed,
         )
 
@@ -269,7 +243,7 @@ class ScopeIndex:
         self, connection: sqlite3.Connection, about: dict[str, object], seen: Look
     ) -> tuple[list[tuple[str, Signature]], set[str]]:
         """Return the files that differ from what the index knows, and the names that are gone."""
-        if self._last is not None and self._last[0] == (self._identity, about["generation"]):
+        if self._last is not None and self._last[0] == (self._file.identity, about["generation"]):
             # Nobody has written the index since: what was seen then need not be fetched from it.
             before = Look.unpack(self._last[1])
             differing = [each for each in seen.files if before.get(each[0]) != each[1]]
@@ -360,7 +334,7 @@ class ScopeIndex:
         known = seen.packed
         if unsteady:
             known = pack_files([(name, _NEVER if name in unsteady else at) for name, at in seen.files])
-        self._last = ((self._identity, values["generation"]), known)
+        self._last = ((self._file.identity, values["generation"]), known)
         if fresh:
             # From now on readers and a writer do not wait for each other.
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -372,5 +346,5 @@ class _Outpaced(Exception):  # noqa: N818 - caught right here
 
 def _number(value: object) -> int:
     if not isinstance(value, int):
-        raise IndexUnavailable("it is damaged")
+        raise DatabaseUnavailable("it is damaged")
     return value
