@@ -19,6 +19,7 @@ from bench.index_rows import index_rows  # noqa: E402 - the path has to be there
 from bench.ledger_rows import ledger_rows  # noqa: E402
 from bench.measure import HEADER, Row, compare, process  # noqa: E402
 from bench.record_rows import record_rows  # noqa: E402
+from bench.session_rows import session_rows  # noqa: E402
 from support.terminal import COMMAND, Terminal  # noqa: E402
 
 RECORDS = 10_000
@@ -70,6 +71,7 @@ GROUPS: dict[str, Callable[[Path, int, int], list[Row]]] = {
     "records": record_rows,
     "index": index_rows,
     "ledger": ledger_rows,
+    "sessions": session_rows,
 }
 """Each group of rows by name: it is given a directory, how many rounds, and how many records."""
 

@@ -204,9 +204,12 @@ class Engine:
         if self._log.history.unknown:
             self._log.append("recovery_ack", call_ids=list(self._log.history.unknown))
 
-    def replay(self) -> tuple[LogRecord, ...]:
-        """Return every record of the session, oldest first; `session/replay.py` turns them into events."""
-        return self._log.replay()
+    def replay(self, *, before: int | None = None, newest: int | None = None) -> tuple[LogRecord, ...]:
+        """Return the records of the session, oldest first; `session/replay.py` turns them into events.
+
+        With `newest` only about so many, from the beginning of a turn on; with `before` those below it.
+        """
+        return self._log.replay(before=before, newest=newest)
 
     def rename(self, title: str) -> None:
         """Give the session a title of the user's own."""

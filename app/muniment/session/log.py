@@ -35,6 +35,7 @@ from muniment.session.logformat import (
 
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 SUFFIX = ".jsonl"
+_BEGINS_TURN = re.compile(rb'\{"v":\d+,"seq":\d+,"turn_id":"[0-9a-f]*","kind":"user_message"')
 
 
 class SessionDamaged(MunimentError):  # noqa: N818 - named for what it is
@@ -174,11 +175,16 @@ class SessionLog:
         self.fault = None
         return True
 
-    def replay(self) -> tuple[LogRecord, ...]:
-        """Return every record there is, oldest first, read from disk and from what waits."""
+    def replay(self, *, before: int | None = None, newest: int | None = None) -> tuple[LogRecord, ...]:
+        """Return every record there is, oldest first, read from disk and from what waits.
+
+        With `newest` only about so many, from the beginning of a turn on; with `before` those below it.
+        """
         data = read_regular(self.path, max_bytes=FILE_MAX_BYTES)[: self._size] if self._size else b""
         lines = (data + b"".join(self._pending)).split(b"\n")[:-1]
-        return tuple(decode(line, number) for number, line in enumerate(lines, 1))
+        first = 0 if newest is None else _turn_before(lines, len(lines) - newest)
+        last = len(lines) if before is None else before - 1
+        return tuple(decode(lines[at], at + 1) for at in range(first, last))
 
     def clear(self) -> None:
         """Drop the whole conversation and keep id, directory and recipe."""
@@ -332,3 +338,8 @@ UNKNOWN_TEXT = (
 def _unsaved(error: Exception) -> str:
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     return f"This session is not being saved: {reason.rstrip('.')}."
+
+
+def _turn_before(lines: Sequence[bytes], at: int) -> int:
+    """Return the place of the newest message of the user up to a place; 0 where there is none."""
+    return next((n for n in range(max(0, at), 0, -1) if _BEGINS_TURN.match(lines[n])), 0)

@@ -75,6 +75,9 @@ _STATUSES: dict[str, frozenset[str]] = {
 }
 
 
+_FIELDS = {kind: _COMMON | fields for kind, fields in KINDS.items()}
+
+
 class LineFault(MunimentError):  # noqa: N818 - named for what it is
     """A line is no record; `str()` says why in a few words."""
 
@@ -129,7 +132,7 @@ def decode(line: bytes, seq: int) -> LogRecord:
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise LineFault("its kind is unknown")
-    _check_fields(value, _COMMON | KINDS[kind])
+    _check_fields(value, _FIELDS[kind])
     if value["seq"] != seq:
         raise LineFault(f"its number is {value['seq']} where {seq} is due")
     allowed = _STATUSES.get(kind)
@@ -140,13 +143,16 @@ def decode(line: bytes, seq: int) -> LogRecord:
 
 
 def _check_fields(value: Mapping[str, Any], expected: Mapping[str, _Types]) -> None:
-    for name in value:
-        if name not in expected:
-            raise LineFault(f"it has an unknown field {name[:40]}")
+    if value.keys() != expected.keys():
+        for name in value:
+            if name not in expected:
+                raise LineFault(f"it has an unknown field {name[:40]}")
+        missing = next(name for name in expected if name not in value)
+        raise LineFault(f"it lacks the field {missing}")
     for name, types in expected.items():
-        if name not in value:
-            raise LineFault(f"it lacks the field {name}")
         found = value[name]
+        if type(found) in types:
+            continue
         # True is an int to Python, but not to this log.
         if not isinstance(found, types) or (isinstance(found, bool) and bool not in types):
             raise LineFault(f"its field {name} has the wrong type")

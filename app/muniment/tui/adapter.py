@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
 
-from muniment.session import events as ev
 from muniment.tui.parts import Part
 from muniment.tui.widgets.status_line import READY, StatusLine
 from muniment.tui.widgets.transcript import Transcript
 
+if TYPE_CHECKING:
+    # The screen is painted before there is any event.
+    from muniment.session import events as ev
+
+PACE_SECONDS = 0.05
+"""Streamed text is drawn at most so often; a layout takes longer than a key may wait."""
+TYPING_PACE_SECONDS = 0.2
+"""The same while the user types."""
 _WRITES = {"memory_store": "saved", "memory_save": "saved", "memory_delete": "deleted"}
 
 
@@ -20,6 +29,10 @@ class Host(Protocol):
     @property
     def speaker(self) -> str:
         """The name that replies stand under."""
+
+    @property
+    def typing(self) -> bool:
+        """Whether the user typed a moment ago."""
 
     @property
     def save_fault(self) -> str | None:
@@ -36,27 +49,63 @@ class Adapter:
         self._transcript = transcript
         self._status = status
         self._host = host
-        self._queue: asyncio.Queue[ev.Event | asyncio.Event] = asyncio.Queue()
+        self._items: deque[ev.Event | asyncio.Event] = deque()
+        self._there = asyncio.Event()
+        self._urgent = asyncio.Event()
         self.on_ended: Callable[[ev.TurnEnded], None] = lambda _: None
 
     def emit(self, event: ev.Event) -> None:
         """Take an event; called by the engine."""
-        self._queue.put_nowait(event)
+        from muniment.session import events as ev
+
+        self._items.append(event)
+        self._there.set()
+        if not isinstance(event, ev.TextDelta):
+            self._urgent.set()
 
     async def drained(self) -> None:
         """Wait until everything emitted so far is drawn."""
         mark = asyncio.Event()
-        self._queue.put_nowait(mark)
+        self._items.append(mark)
+        self._there.set()
+        self._urgent.set()
         await mark.wait()
 
     async def run(self) -> None:
         """Draw events for as long as the screen lives."""
+        await self._there.wait()
+        from muniment.session import events as ev
+
         while True:
-            item = await self._queue.get()
-            if isinstance(item, asyncio.Event):
-                item.set()
-            else:
-                await self.show(item)
+            while self._items:
+                item = self._items.popleft()
+                if isinstance(item, asyncio.Event):
+                    item.set()
+                elif isinstance(item, ev.TextDelta):
+                    await self.show(self._gathered(item))
+                    await self._breathe()
+                else:
+                    await self.show(item)
+            self._there.clear()
+            await self._there.wait()
+
+    async def _breathe(self) -> None:
+        """Leave the screen to the keys for a moment after text was drawn, unless more than text follows."""
+        if not self._items:
+            self._urgent.clear()
+            with suppress(TimeoutError):
+                pace = TYPING_PACE_SECONDS if self._host.typing else PACE_SECONDS
+                await asyncio.wait_for(self._urgent.wait(), pace)
+
+    def _gathered(self, first: ev.TextDelta) -> ev.TextDelta:
+        """Take the deltas that came meanwhile as one: a fast model need not be drawn word by word."""
+        from muniment.session import events as ev
+
+        texts = [first.delta]
+        while self._items and isinstance(following := self._items[0], ev.TextDelta):
+            texts.append(following.delta)
+            self._items.popleft()
+        return first if len(texts) == 1 else ev.TextDelta("".join(texts))
 
     def doing(self, state: str) -> None:
         """Say what happens now; Escape stops it."""
@@ -64,6 +113,8 @@ class Adapter:
 
     async def show(self, event: ev.Event) -> None:
         """Draw one event."""
+        from muniment.session import events as ev
+
         transcript, speaker = self._transcript, self._host.speaker
         match event:
             case ev.UserSaid(text):
@@ -137,6 +188,8 @@ class Adapter:
 
 def parts_of(events: Iterable[ev.Event], speaker: str) -> tuple[list[Part], str]:
     """Return an earlier conversation as parts, and who spoke last."""
+    from muniment.session import events as ev
+
     parts: list[Part] = []
     calls: dict[str, Part] = {}
     last = ""

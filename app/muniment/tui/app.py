@@ -14,12 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from muniment.approval.policy import Mode
-from muniment.approval.proposal import Decision, Proposal
 from muniment.safety.errors import MunimentError
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
-from muniment.tui.screens.session import SessionScreen
+from muniment.tui.screens.session import LATER_SECONDS, SessionScreen
 from muniment.tui.signals import Signals
 from muniment.tui.theme import THEMES, theme_named
 from muniment.tui.widgets.composer import Composer
@@ -28,6 +27,7 @@ from muniment.tui.widgets.memory_panel import MemoryPanel
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from muniment.approval.proposal import Decision, Proposal
     from muniment.memory.watch import Watch
     from muniment.session.engine import Engine
     from muniment.session.holdings import Item
@@ -47,6 +47,8 @@ class MunimentApp(FrontDoorApp):
     """Muniment on a full screen."""
 
     TITLE = "Muniment"
+    # The first screen's styles stand here: a screen that brings its own has everything parsed once more.
+    CSS_PATH = "screens/session.tcss"
     # Rows carry quiet and loud words of their own, which must stay readable where the cursor stands.
     CSS = """
     OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
@@ -98,12 +100,18 @@ class MunimentApp(FrontDoorApp):
             self.register_theme(theme)
         screen = boot.settings.tui
         self.theme = theme_named(screen.theme)
+        self.stylesheet.set_variables(self.get_css_variables())
         if not screen.animations:
             self.animation_level = "none"
 
     def get_system_commands(self, screen: Screen[object]) -> Iterator[SystemCommand]:
         """Offer none of Textual's own: the palette has ours."""
         yield from ()
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Do nothing before there is a screen: it is read with the colours of the theme from the start."""
+        if self.screen_stack:
+            super().refresh_css(animate)
 
     # Start
 
@@ -175,11 +183,15 @@ class MunimentApp(FrontDoorApp):
         self._follow(engine)
         self._signals.named(f"{engine.recipe.name} · {engine.cwd.name}")
         if previous is None:
-            from muniment.tui.beside import watch_review
-            from muniment.tui.hands import recall
+            self.set_timer(LATER_SECONDS, self._look_around)
 
-            watch_review(self)
-            self.run_worker(recall(self), group="past")
+    def _look_around(self) -> None:
+        """Begin what nobody waits for: what was said here before, and what waits for a review."""
+        from muniment.tui.beside import watch_review
+        from muniment.tui.hands import recall
+
+        watch_review(self)
+        self.run_worker(recall(self), group="past")
 
     def _follow(self, engine: Engine | None) -> None:
         """Watch the memory of a session for changes from outside, and no other any more."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 Kind = Literal["who", "user", "reply", "tool", "notice", "error", "summary"]
 
 TAIL = 40
-"""How many parts are drawn when a conversation is opened."""
+"""How many parts are drawn when a conversation is opened, at most."""
 BATCH = 20
 """How many older parts are drawn when the top is reached."""
 MOST = 160
@@ -46,10 +46,15 @@ class Window:
     def drawn(self) -> int:
         return self.total - self.first
 
-    def open(self, total: int) -> None:
+    def open(self, total: int, tail: int = TAIL) -> None:
         """Begin with the end of a conversation."""
         self.total = total
-        self.first = max(0, total - TAIL)
+        self.first = max(0, total - tail)
+
+    def prepend(self, count: int) -> None:
+        """Note that so many older parts became known, none of them drawn."""
+        self.total += count
+        self.first += count
 
     def add(self) -> None:
         """Note that a part was drawn at the end."""

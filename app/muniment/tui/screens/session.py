@@ -17,8 +17,9 @@ from textual.widgets import Static
 
 from muniment.approval.policy import Mode
 from muniment.safety.errors import MunimentError
-from muniment.session import events as ev
 from muniment.tui.adapter import Adapter, parts_of
+from muniment.tui.front_door import FrontDoorApp, made_clock
+from muniment.tui.parts import Part
 from muniment.tui.slash import parse
 from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.first_card import TRIES, FirstCard
@@ -33,18 +34,24 @@ from muniment.tui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from textual.widgets import Markdown
 
+    from muniment.session import events as ev
     from muniment.session.engine import Engine
 
 PANEL_COLUMNS = 100
 """From this width on the memory panel is open by itself and stands beside the conversation."""
 PANEL_LEAST = 24
+TYPING_SECONDS = 0.5
+"""Whoever pressed a key so recently is typing."""
+LATER_SECONDS = 0.3
+"""What is not seen at first waits so long, so that it does not delay what is."""
+NEWEST = 120
+"""How many of the newest records of a log are read before the screen is painted."""
 CONVERSATION_LEAST = 40
 
 
 class SessionScreen(Screen[None]):
     """One open session."""
 
-    CSS_PATH = "session.tcss"
     AUTO_FOCUS: ClassVar[str | None] = "#composer"
     BINDING_GROUP_TITLE = "Session"
     HELP = "Write below and press Enter. Everything the model wants to save waits for your approval."
@@ -98,6 +105,9 @@ class SessionScreen(Screen[None]):
     # Layout
 
     def compose(self) -> ComposeResult:
+        # Said before anything is mounted: afterwards it would have all of the screen styled once more.
+        wide = self._is_wide(self.app.size.width)
+        self.set_class(not wide, "-small", update=False)
         yield TopLine(id="top")
         with Horizontal(id="body"):
             with Vertical(id="left"):
@@ -105,7 +115,8 @@ class SessionScreen(Screen[None]):
                 yield Static("", id="waiting", markup=False)
                 yield SlashList(id="slash")
                 yield Composer(id="composer")
-            yield MemoryPanel(id="panel")
+            panel = MemoryPanel(id="panel")
+            yield panel.set_class(wide, "-open", update=False)
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
 
@@ -134,13 +145,17 @@ class SessionScreen(Screen[None]):
         self._lay_out(event.size.width)
 
     def _lay_out(self, width: int) -> None:
-        wide = width >= PANEL_COLUMNS
+        wide = self._is_wide(width)
         self.set_class(not wide, "-small")
         opened = wide if self._panel_wish is None else self._panel_wish
         self.panel.set_class(opened, "-open")
         self.panel.over(not wide)
         self._size_panel(width, wide)
         self.entitle()
+
+    @staticmethod
+    def _is_wide(width: int) -> bool:
+        return width >= PANEL_COLUMNS
 
     def _size_panel(self, width: int, wide: bool) -> None:
         """Beside the conversation the panel has its own width; over it, all there is."""
@@ -166,6 +181,11 @@ class SessionScreen(Screen[None]):
         return "Muniment"
 
     @property
+    def typing(self) -> bool:
+        app = self.app
+        return isinstance(app, FrontDoorApp) and made_clock() - app.last_key_time < TYPING_SECONDS
+
+    @property
     def save_fault(self) -> str | None:
         return None if self.engine is None else self.engine.save_fault
 
@@ -187,8 +207,14 @@ class SessionScreen(Screen[None]):
         adapter = self._adapter
         if adapter is None:
             return
-        earlier, last = parts_of(replay_events(engine.replay()), self.speaker)
+        records = engine.replay(newest=NEWEST)
+        if any(record.kind == "context_compaction" for record in records):
+            # How many turns a summary covers is counted from the beginning.
+            records = engine.replay()
+        earlier, last = parts_of(replay_events(records), self.speaker)
         await self.transcript.tell_again(earlier, last)
+        if records and records[0].seq > 1:
+            self.set_timer(LATER_SECONDS, lambda: self._tell_older(engine, records[0].seq))
         for event in engine.opening:
             adapter.emit(event)
         name = "rehearsal model" if engine.provider == "rehearsal" else engine.model_name
@@ -215,6 +241,18 @@ class SessionScreen(Screen[None]):
             self.app.call_later(self._ask_unknown)
         elif engine.first_prompt and not earlier:
             self.send(engine.first_prompt)
+
+    @work(group="session-older", exclusive=True, exit_on_error=True)
+    async def _tell_older(self, engine: Engine, before: int) -> None:
+        """Read what was said before the end that is drawn; a long session is painted without it."""
+        from muniment.session.replay import replay_events
+
+        def read() -> list[Part]:
+            return parts_of(replay_events(engine.replay(before=before)), self.speaker)[0]
+
+        older = await asyncio.to_thread(read)
+        if self.engine is engine:
+            self.transcript.prepend(older)
 
     @work(group="session-unknown", exit_on_error=True)
     async def _ask_unknown(self) -> None:
@@ -266,6 +304,8 @@ class SessionScreen(Screen[None]):
 
     @work(group="session-turn", exit_on_error=True)
     async def _turn(self, text: str) -> None:
+        from muniment.session import events as ev
+
         engine, adapter = self.engine, self._adapter
         if engine is None or adapter is None:
             return
@@ -289,6 +329,8 @@ class SessionScreen(Screen[None]):
 
     def tell(self, text: str, *, error: bool = False) -> None:
         """Put a sentence into the transcript."""
+        from muniment.session import events as ev
+
         if self._adapter is not None:
             self._adapter.emit(ev.ErrorRaised(text) if error else ev.Notice(text))
 

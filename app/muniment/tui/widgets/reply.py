@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,6 +13,9 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 from textual.widgets.markdown import MarkdownStream
 
 from muniment.safety.visible import reading_line
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 
 class CodeHead(Static):
@@ -57,7 +60,7 @@ class Reply(Markdown):
     Reply { padding: 0 1 0 3; margin: 0; background: transparent; }
     Reply MarkdownParagraph, Reply CodeBlock, Reply MarkdownBulletList, Reply MarkdownOrderedList,
     Reply MarkdownBlockQuote, Reply MarkdownTable { margin: 0 0 1 0; }
-    Reply > MarkdownBlock:last-child { margin-bottom: 0; }
+    Reply > MarkdownBlock.-last { margin-bottom: 0; }
     Reply MarkdownH1, Reply MarkdownH2, Reply MarkdownH3, Reply MarkdownH4 {
         margin: 0 0 1 0; padding: 0; content-align: left middle; color: $primary; background: transparent;
         text-style: bold;
@@ -67,15 +70,41 @@ class Reply(Markdown):
     Reply CodeBlock > Label { width: 100%; padding: 0 1; text-wrap: wrap; }
     """
 
-    BLOCKS: ClassVar[dict[str, type[MarkdownBlock]]] = {
-        **Markdown.BLOCKS,
-        "fence": CodeBlock,
-        "code_block": CodeBlock,
-    }
+    def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
+        """Return the class for a block; code has one of our own."""
+        return CodeBlock if block_name in ("fence", "code_block") else super().get_block_class(block_name)
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(text, open_links=False)
+        super().__init__(text, open_links=False, parser_factory=self._own_parser)
+        self._parser: MarkdownIt | None = None
+        self._streams = False
+
+    def _own_parser(self) -> MarkdownIt:
+        """Return one parser for all the pieces of this reply; making one costs more than most pieces."""
+        from markdown_it import MarkdownIt
+
+        if self._parser is None:
+            self._parser = MarkdownIt("gfm-like")
+        return self._parser
+
+    def on_markdown_table_of_contents_updated(self, event: Markdown.TableOfContentsUpdated) -> None:
+        """Take the end of an update as it is announced; a stream ends with a word of its own."""
+        event.stop()
+        if not self._streams:
+            self.settle()
+
+    def settle(self) -> None:
+        """Leave no blank line below the last block, once no more of them come.
+
+        A rule about the last child would do the same, at the price of styling all of them again with each.
+        """
+        self._streams = False
+        for block in self.query("MarkdownBlock.-last"):
+            block.remove_class("-last")
+        if self.children:
+            self.children[-1].add_class("-last")
 
     def stream(self) -> MarkdownStream:
         """Return a stream that appends to this reply without parsing all of it again."""
+        self._streams = True
         return Markdown.get_stream(self)

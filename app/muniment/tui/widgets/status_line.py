@@ -21,7 +21,7 @@ class Status:
     session: str = ""
     used: int | None = None
     """Per cent of the context budget."""
-    digest: int | None = 0
+    digest: int | None = None
     """How many titles the digest lists; None where this session carries none."""
     state: str = "opening"
     busy: bool = False
@@ -81,5 +81,6 @@ def line(now: Status) -> Content:
     parts.append((f"  {now.model}", "$secondary"))
     if now.used is not None:
         parts.append((f"  context {now.used}%", "$secondary"))
-    parts.append(("  digest off" if now.digest is None else f"  digest {now.digest}", "$secondary"))
+    if now.session:
+        parts.append(("  digest off" if now.digest is None else f"  digest {now.digest}", "$secondary"))
     return Content.assemble(*((reading_line(text), style) for text, style in parts))

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from muniment.safety.visible import reading
-from muniment.tui.parts import Part, Window
+from muniment.tui.parts import TAIL, Part, Window
 from muniment.tui.text import StreamText, safe
 from muniment.tui.widgets.tool_line import ToolLine
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from muniment.tui.widgets.reply import Reply
 
 _NEAR_TOP = 3
+LEAST = 8
+"""So many parts at least are drawn at once when an earlier conversation is opened."""
 
 
 class Said(Static):
@@ -123,12 +125,14 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def end_reply(self) -> None:
         """End the reply that streams, if one does."""
-        stream, self._stream, self._reply = self._stream, None, None
+        stream, reply, self._stream, self._reply = self._stream, self._reply, None, None
         if stream is not None:
             rest = self._text.rest()
             if rest:
                 await stream.write(rest)
             await stream.stop()
+            if reply is not None:
+                reply[1].settle()
 
     async def tool(self, call: str, tool: str, arguments: dict[str, Any] | str, speaker: str) -> None:
         """Show a tool call."""
@@ -166,8 +170,17 @@ class Transcript(VerticalScroll, can_focus=True):
         await self.reset()
         self.parts = parts
         self._speaker = speaker
-        self.window.open(len(parts))
+        # What fills the screen is drawn at once; what lies above it when that stands there.
+        self.window.open(len(parts), min(TAIL, max(LEAST, self.app.size.height // 2)))
         await self.mount_all([self._make(part) for part in parts[self.window.first :]])
+        if self.window.first:
+            self._growing = True
+            self.call_after_refresh(self._grow)
+
+    def prepend(self, parts: list[Part]) -> None:
+        """Take in what was said before all that is known; it is drawn when it is scrolled to."""
+        self.parts[:0] = parts
+        self.window.prepend(len(parts))
 
     # The window
 
