@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from muniment.memory.ledger.database import Database
 from muniment.memory.ledger.episodes import Episode, record_episode
+from muniment.memory.ledger.ledger import Ledger
 from muniment.memory.ledger.row import Row
 from muniment.settings import EpisodeSettings
 from support.ledger import ENGINE, Place
@@ -130,18 +132,16 @@ def test_raw_output_stands_in_only_where_there_is_no_summary_and_it_is_plain_tex
     assert "zebra" not in both.body
 
 
-def test_a_ledger_that_is_locked_or_damaged_changes_nothing_about_the_task(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_that_is_locked_or_damaged_changes_nothing_about_the_task(place: Place) -> None:
     record(place, replace(REPORT, session="s0"))
-    monkeypatch.setattr("muniment.memory.ledger.database.WAIT_SECONDS", 0.05)
-    surfaces = place.surfaces()
-    surfaces.ledger._database._wait = 0.05
-    held = sqlite3.connect(place.paths.ledger, isolation_level=None)
+    path = place.paths.ledger
+    journal = place.surfaces().journal
+    impatient = Ledger(path, journal=journal, clock=place.clock, database=Database(path, wait_seconds=0.05))
+    held = sqlite3.connect(path, isolation_level=None)
     try:
         held.execute("BEGIN IMMEDIATE")
-        assert record_episode(surfaces.ledger, REPORT, settings=ON, origin=ENGINE) is None
+        assert record_episode(impatient, REPORT, settings=ON, origin=ENGINE) is None
     finally:
         held.close()
-    place.paths.ledger.write_bytes(b"no database at all " * 500)
+    path.write_bytes(b"no database at all " * 500)
     assert record(place) is None
