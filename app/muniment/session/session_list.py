@@ -79,7 +79,7 @@ def _look(paths: Paths, path: Path, wanted: Sequence[str], cwd: str | None) -> L
         data = b""
         if wanted:
             data = read_regular(path, max_bytes=FILE_MAX_BYTES)
-            low = data.lower()
+            low = data.lower() + path.name.encode()
             # A cheap look first: what is plain in the log stands there as it is.
             if any(_PLAIN.fullmatch(word) and word.encode() not in low for word in wanted):
                 return None

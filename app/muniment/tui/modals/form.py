@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -80,7 +80,7 @@ class Form(ModalScreen[object]):
         self._asks = asks
         self._check = check
         self._warned: Mapping[str, str] | None = None
-        self._leaving = False
+        self._leaving: Mapping[str, str] | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -129,11 +129,6 @@ class Form(ModalScreen[object]):
         event.stop()
         self.focus_next()
 
-    def on_key(self, event: events.Key) -> None:
-        """Anything but a second Escape keeps what was written."""
-        if event.key != "escape":
-            self._leaving = False
-
     def action_keep(self) -> None:
         """Check the fields; keep them where nothing is wrong, warnings only at a second press."""
         self._keep()
@@ -155,15 +150,17 @@ class Form(ModalScreen[object]):
         self.dismiss(checked.plan)
 
     def action_leave(self) -> None:
-        """Go back; what was written is dropped only by a second press."""
-        if self._leaving or all(
-            self.values()[ask.name] == (ask.value or (ask.choices[0] if ask.choices else ""))
-            for ask in self._asks
-        ):
+        """Go back; what was written is dropped only by a second press with nothing typed in between."""
+        values = self.values()
+        if values in (self._untouched, self._leaving):
             self.dismiss(None)
             return
-        self._leaving = True
+        self._leaving = values
         self._say("Esc again drops what you wrote.", warn=True)
+
+    @property
+    def _untouched(self) -> dict[str, str]:
+        return {ask.name: ask.value or (ask.choices[0] if ask.choices else "") for ask in self._asks}
 
     def _say(self, text: str, *, warn: bool) -> None:
         line = self.query_one("#form-say", Static)

@@ -17,14 +17,14 @@ from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import Holdings, Item
-from muniment.tui.widgets.memory_panel_rows import Branch, Row, view
 from muniment.tui.widgets.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
     # The screen is painted before anything that reads memory is loaded.
     from muniment.memory.surfaces import Surfaces
+    from muniment.session.holdings import Holdings, Item
     from muniment.session.holdings_read import Holder
+    from muniment.tui.widgets.memory_panel_rows import Branch, Row
 
 LOOK_SECONDS = 0.8
 VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", "p": "promote"}
@@ -200,6 +200,8 @@ class MemoryPanel(Vertical):
     def _draw(self) -> None:
         if self._holdings is None:
             return
+        from muniment.tui.widgets.memory_panel_rows import view
+
         shown = view(self._holdings, self.query_one("#memory-filter", Input).value, self._opened)
         tree = self.records_tree
         cursor = tree.cursor_node
@@ -224,6 +226,8 @@ class MemoryPanel(Vertical):
     def _restore_cursor(self, kept: tuple[str, ...] | None, line: int) -> None:
         """Stand where the cursor stood: on the same thing, else as far down as before."""
         tree = self.records_tree
+        # Asking for the last line lays the new rows out; before that none of them knows its own line.
+        last = tree.last_line
         if kept is None:
             tree.cursor_line = 0
             return
@@ -232,7 +236,7 @@ class MemoryPanel(Vertical):
                 if node.data is not None and node.data.key == kept:
                     tree.move_cursor(node)
                     return
-        tree.cursor_line = min(line, tree.last_line)
+        tree.cursor_line = min(line, last)
 
     @property
     def current(self) -> Row | None:
