@@ -386,3 +386,26 @@ def test_wide_text_is_counted_in_bytes(place: Place) -> None:
 def test_a_question_of_stop_words_only_leaves_the_team_files(place: Place, filled: Surfaces) -> None:
     team_files(place)
     assert names(context(filled, "on"), "what is it then?") == ["pinned", "team_notes"]
+
+
+def test_a_watched_session_looks_at_the_files_again_only_when_they_changed(place: Place) -> None:
+    surfaces = place.surfaces()
+    changes = 0
+    surfaces.records.watched = lambda: changes
+    put(place.project / ".muniment", "blue", content="Plums are blue.")
+    assert packed(surfaces, "plums").items == 1
+    put(place.project / ".muniment", "green", content="Plums were green in barn 7.")
+    assert packed(surfaces, "plums").items == 1
+    changes += 1
+    assert packed(surfaces, "plums").items == 2
+
+
+def test_the_text_of_a_removed_record_leaves_the_index_behind_the_recall(place: Place) -> None:
+    surfaces = place.surfaces()
+    path = put(place.project / ".muniment", "blue", content="Plums are zyzzyva.")
+    put(place.project / ".muniment", "green", content="Plums are green.")
+    packed(surfaces, "plums")
+    path.unlink()
+    assert packed(surfaces, "plums").items == 1
+    surfaces.records.close()
+    assert all(b"zyzzyva" not in each.read_bytes() for each in place.paths.memindex.iterdir())

@@ -95,14 +95,21 @@ class Catalog:
         return SearchResult(result.hits, result.searched, result.truncated, notice)
 
     def recall(
-        self, chain: ScopeChain, query: Query, *, now: datetime, limit: int, build: bool = True
+        self,
+        chain: ScopeChain,
+        query: Query,
+        *,
+        now: datetime,
+        limit: int,
+        build: bool = True,
+        trust: bool = False,
     ) -> RecordPool:
         """Return the effective records that fit a query best, whole; no record is older than its file.
 
         Without `build` no index is made where there is none: the files are read instead.
         """
         with self._lock:
-            states, skipped = self._states(chain, build=build, trust=False)
+            states, skipped = self._states(chain, build=build, trust=trust)
             pool = recall_states(states, query, now=written(now), limit=limit)
         return replace(pool, notice=_notice(states, skipped))
 

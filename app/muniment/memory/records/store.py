@@ -157,18 +157,28 @@ class RecordStore:
             include_overridden=include_overridden,
             trust=mark is not None and mark == self._looked_at,
         )
+        self._answered(mark)
+        return result
+
+    def _answered(self, mark: object) -> None:
+        """Note what was looked at, and let removed text leave the index behind the answer."""
         self._looked_at = mark
-        # Removed text leaves the index behind the answer; the process does not end before that is done.
+        # The process does not end before that is done.
         self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
         self._tidying.start()
-        return result
 
     def recall(self, query: Query, *, limit: int, build: bool = True) -> RecordPool:
         """Return the effective records of the chain that fit a built query best, with their contents.
 
         Without `build` no index is made where there is none.
         """
-        return self._catalog.recall(self.chain(), query, now=self.clock(), limit=limit, build=build)
+        chain = self.chain()
+        mark = self._mark(chain)
+        trust = mark is not None and mark == self._looked_at
+        pool = self._catalog.recall(chain, query, now=self.clock(), limit=limit, build=build, trust=trust)
+        if build:
+            self._answered(mark)
+        return pool
 
     def reindex(self) -> Stats:
         """Make the search indexes of the chain anew from the files and return the counts."""
