@@ -388,16 +388,17 @@ def test_a_question_of_stop_words_only_leaves_the_team_files(place: Place, fille
     assert names(context(filled, "on"), "what is it then?") == ["pinned", "team_notes"]
 
 
-def test_a_watched_session_looks_at_the_files_again_only_when_they_changed(place: Place) -> None:
+def test_a_watched_session_recalls_what_came_and_what_the_watcher_tells_of(place: Place) -> None:
     surfaces = place.surfaces()
     changes = 0
     surfaces.records.watched = lambda: changes
-    put(place.project / ".muniment", "blue", content="Plums are blue.")
+    blue = put(place.project / ".muniment", "blue", content="Plums are blue.")
     assert packed(surfaces, "plums").items == 1
     put(place.project / ".muniment", "green", content="Plums were green in barn 7.")
-    assert packed(surfaces, "plums").items == 1
-    changes += 1
     assert packed(surfaces, "plums").items == 2
+    blue.write_text(blue.read_text().replace("Plums are blue.", "Plums are red all over."))
+    changes += 1
+    assert "Plums are red all over." in packed(surfaces, "plums").text
 
 
 def test_the_text_of_a_removed_record_leaves_the_index_behind_the_recall(place: Place) -> None:
