@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from muniment.memory.origin import Origin, utc_now
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     append_durable,
+    digest,
     ensure_private_dir,
     locked,
     read_regular,
@@ -137,6 +138,47 @@ class Journal:
         )
         self.write(entry)
         return entry
+
+    @contextmanager
+    def announced(
+        self,
+        *,
+        origin: Origin,
+        surface: str,
+        action: str,
+        scope: str,
+        directory: Path,
+        item: str,
+        path: Path,
+        before: bytes | None,
+        after: bytes | None,
+        undoes: str | None = None,
+    ) -> Iterator[str]:
+        """Announce the write that the block does and give its entry's id; note then whether it was done.
+
+        `before` and `after` are the file's bytes, None where there is no file. Hold the directory's guard.
+        """
+        entry = self.begin(
+            origin=origin,
+            surface=surface,
+            action=action,
+            scope=scope,
+            directory=directory,
+            item=item,
+            path=path,
+            before=before,
+            digest_before=None if before is None else digest(before),
+            digest_after=None if after is None else digest(after),
+            undoes=undoes,
+        ).id
+        try:
+            yield entry
+        except (OSError, MunimentError):
+            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
+                self.fail(entry)
+            raise
+        with suppress(OSError, MunimentError):  # the write is done; its digest proves it without the note
+            self.settle(entry)
 
     def write(self, entry: Entry) -> None:
         """Append an entry durably; raise `JournalFault` where that cannot be."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,7 +122,7 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
         for passed in plan.cut_off:
             journal.fail(passed)
         then = None if plan.text_then is None else bytes_of(plan.text_then)
-        done = journal.begin(
+        with journal.announced(
             origin=origin,
             surface=entry.surface,
             action=plan.action,
@@ -132,24 +131,17 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
             item=entry.item,
             path=plan.path,
             before=data,
-            digest_before=plan.digest_now,
-            digest_after=None if then is None else digest(then),
+            after=then,
             undoes=plan.undoes,
-        ).id
-        try:
-            if then is None:
-                remove_file(plan.path)
-            else:
-                ensure_private_dir(plan.path.parent)
-                write_atomic(plan.path, then)
-        except OSError as error:
-            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
-                journal.fail(done)
-            raise CannotUndo(f"{plan.path} was not written: {error.strerror or error}.") from error
-        with suppress(
-            OSError, MunimentError
-        ):  # the write is done; an unsettled entry is judged by its digest
-            journal.settle(done)
+        ) as done:
+            try:
+                if then is None:
+                    remove_file(plan.path)
+                else:
+                    ensure_private_dir(plan.path.parent)
+                    write_atomic(plan.path, then)
+            except OSError as error:
+                raise CannotUndo(f"{plan.path} was not written: {error.strerror or error}.") from error
     return Undone(plan, done)
 
 

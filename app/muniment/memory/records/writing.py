@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from muniment.memory.journal import Journal
@@ -32,8 +31,7 @@ def commit_plan(
         before = _unchanged(plan, chain())
         if isinstance(plan, StorePlan):
             _make_ready(plan, swept)
-            return _write(journal, plan, before, origin)
-        return _remove(journal, plan, before, origin)
+        return _carry_out(journal, plan, before, origin)
 
 
 def _make_ready(plan: StorePlan, swept: set[Path]) -> None:
@@ -48,26 +46,27 @@ def _make_ready(plan: StorePlan, swept: set[Path]) -> None:
         raise _not_done("written", plan.path, error) from error
 
 
-def _write(journal: Journal, plan: StorePlan, before: bytes | None, origin: Origin) -> str:
-    action = "create" if plan.before is None else "replace"
-    entry = _announce(journal, plan, action, before, digest(plan.data), origin)
-    try:
-        write_atomic(plan.path, plan.data)
-    except (OSError, MunimentError) as error:
-        _failed(journal, entry)
-        raise _not_done("written", plan.path, error) from error
-    _settled(journal, entry)
-    return entry
-
-
-def _remove(journal: Journal, plan: DeletePlan, before: bytes | None, origin: Origin) -> str:
-    entry = _announce(journal, plan, "delete", before, None, origin)
-    try:
-        remove_file(plan.path)
-    except (OSError, MunimentError) as error:
-        _failed(journal, entry)
-        raise _not_done("deleted", plan.path, error) from error
-    _settled(journal, entry)
+def _carry_out(journal: Journal, plan: StorePlan | DeletePlan, before: bytes | None, origin: Origin) -> str:
+    after = plan.data if isinstance(plan, StorePlan) else None
+    action = "delete" if after is None else "replace" if plan.before is not None else "create"
+    with journal.announced(
+        origin=origin,
+        surface="record",
+        action=action,
+        scope=plan.scope.kind,
+        directory=plan.scope.directory,
+        item=plan.path.stem,
+        path=plan.path,
+        before=before,
+        after=after,
+    ) as entry:
+        try:
+            if after is None:
+                remove_file(plan.path)
+            else:
+                write_atomic(plan.path, after)
+        except (OSError, MunimentError) as error:
+            raise _not_done("deleted" if after is None else "written", plan.path, error) from error
     return entry
 
 
@@ -79,40 +78,6 @@ def _unchanged(plan: StorePlan | DeletePlan, chain: ScopeChain) -> bytes | None:
         if not reading.reason and now == plan.digest_before:
             return reading.data
     raise ChangedAfterApproval(f"{plan.path} was changed after approval, nothing written.")
-
-
-def _announce(
-    journal: Journal,
-    plan: StorePlan | DeletePlan,
-    action: str,
-    before: bytes | None,
-    after: str | None,
-    origin: Origin,
-) -> str:
-    return journal.begin(
-        origin=origin,
-        surface="record",
-        action=action,
-        scope=plan.scope.kind,
-        directory=plan.scope.directory,
-        item=plan.path.stem,
-        path=plan.path,
-        before=before,
-        digest_before=plan.digest_before,
-        digest_after=after,
-    ).id
-
-
-def _settled(journal: Journal, entry: str) -> None:
-    # The write is done; a journal that cannot note so (disk full) is no reason to call it failed.
-    with suppress(OSError, MunimentError):
-        journal.settle(entry)
-
-
-def _failed(journal: Journal, entry: str) -> None:
-    # Whatever stopped the write may stop this note too; an unsettled entry is judged by its digest.
-    with suppress(OSError, MunimentError):
-        journal.fail(entry)
 
 
 def _not_done(verb: str, path: Path, error: Exception) -> StoreRefused:

@@ -6,7 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from muniment.memory.team.refusals import TeamRefused
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     FileRefused,
-    digest,
     ensure_private_dir,
     move_file,
     read_regular,
@@ -197,7 +196,6 @@ class TeamFiles:
         with suppress(OSError, MunimentError):  # what a killed process left is no reason to write nothing
             remove_stale_temps(directory)
 
-    @contextmanager
     def _journalled(
         self,
         path: Path,
@@ -207,9 +205,8 @@ class TeamFiles:
         action: str,
         before: bytes | None,
         after: bytes | None,
-    ) -> Iterator[str]:
-        journal = self._team.journal
-        entry = journal.begin(
+    ) -> AbstractContextManager[str]:
+        return self._team.journal.announced(
             origin=origin,
             surface=surface,
             action=action,
@@ -218,17 +215,8 @@ class TeamFiles:
             item=item,
             path=path,
             before=before,
-            digest_before=None if before is None else digest(before),
-            digest_after=None if after is None else digest(after),
-        ).id
-        try:
-            yield entry
-        except (OSError, MunimentError):
-            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
-                journal.fail(entry)
-            raise
-        with suppress(OSError, MunimentError):  # the write is done; its digest proves it without the note
-            journal.settle(entry)
+            after=after,
+        )
 
     @contextmanager
     def _ready(self, path: Path, verb: str) -> Iterator[None]:

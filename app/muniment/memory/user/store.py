@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -178,7 +178,7 @@ class UserMemory:
             remove_stale_temps(self.directory)
         except (OSError, FileRefused) as error:
             raise _not_done("written", plan.path, error) from error
-        with self._journalled(plan, action, before, digest(plan.data), origin) as entry:
+        with self._announced(plan, action, before, plan.data, origin) as entry:
             try:
                 write_atomic(plan.path, plan.data)
             except (OSError, FileRefused) as error:
@@ -186,24 +186,22 @@ class UserMemory:
         return Outcome(plan.after.name, action, plan.path, entry)
 
     def _remove(self, plan: RemovePlan, before: bytes | None, origin: Origin) -> Outcome:
-        with self._journalled(plan, "delete", before, None, origin) as entry:
+        with self._announced(plan, "delete", before, None, origin) as entry:
             try:
                 remove_file(plan.path)
             except (OSError, FileRefused) as error:
                 raise _not_done("deleted", plan.path, error) from error
         return Outcome(plan.before.name, "delete", plan.path, entry)
 
-    @contextmanager
-    def _journalled(
+    def _announced(
         self,
         plan: SavePlan | RemovePlan,
         action: Action,
         before: bytes | None,
-        after: str | None,
+        after: bytes | None,
         origin: Origin,
-    ) -> Iterator[str]:
-        """Announce a write, then note that it is done or that it never came."""
-        entry = self.journal.begin(
+    ) -> AbstractContextManager[str]:
+        return self.journal.announced(
             origin=origin,
             surface=SURFACE,
             action=action,
@@ -212,17 +210,8 @@ class UserMemory:
             item=plan.path.stem,
             path=plan.path,
             before=before,
-            digest_before=plan.digest_before,
-            digest_after=after,
-        ).id
-        try:
-            yield entry
-        except MunimentError:
-            with suppress(OSError, MunimentError):  # whatever stopped the write may stop this note too
-                self.journal.fail(entry)
-            raise
-        with suppress(OSError, MunimentError):  # the write is done; its digest proves it without the note
-            self.journal.settle(entry)
+            after=after,
+        )
 
     def _unchanged(self, plan: SavePlan | RemovePlan) -> bytes | None:
         try:
