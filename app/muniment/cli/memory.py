@@ -27,6 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     def scope(made: argparse.ArgumentParser) -> None:
         made.add_argument("--scope", choices=_SCOPES, help="only this scope")
 
+    def fields(made: argparse.ArgumentParser, *, required: bool) -> None:
+        made.add_argument("--title", required=required)
+        made.add_argument("--content", required=required, help="the text; - reads standard input")
+        made.add_argument("--category")
+        made.add_argument("--tag", action="append", metavar="TAG", help="may be given several times")
+        made.add_argument("--expires-at", metavar="TIME", help="RFC 3339 time, or a date whose end is meant")
+        made.add_argument("--clear", action="append", metavar="FIELD", help="tags, category or expires_at")
+
     made = command("list", "list the records that count", lazy("muniment.cli.memory_read", "list_records"))
     scope(made)
     made.add_argument("--category", help="only this category")
@@ -47,14 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = command("stats", "count the scope chain", lazy("muniment.cli.memory_read", "stats"))
 
     made = command("store", "write a record by hand", lazy("muniment.cli.memory_write", "store"))
-    made.add_argument("--title", required=True)
-    made.add_argument("--content", required=True, help="the text; - reads standard input")
+    fields(made, required=True)
     made.add_argument("--id", help="replace the record of this id, or name a new one")
-    made.add_argument("--category")
-    made.add_argument("--tag", action="append", metavar="TAG", help="may be given several times")
     made.add_argument("--scope", choices=_SCOPES, help="where to write (default: the deepest project)")
-    made.add_argument("--expires-at", metavar="TIME", help="RFC 3339 time, or a date whose end is meant")
-    made.add_argument("--clear", action="append", metavar="FIELD", help="tags, category or expires_at")
 
     made = command(
         "edit",
@@ -63,12 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     made.add_argument("id", metavar="ID")
     made.add_argument("--scope", choices=_SCOPES, help="the copy in this scope")
-    made.add_argument("--title")
-    made.add_argument("--content", help="the text; - reads standard input")
-    made.add_argument("--category")
-    made.add_argument("--tag", action="append", metavar="TAG", help="may be given several times")
-    made.add_argument("--expires-at", metavar="TIME")
-    made.add_argument("--clear", action="append", metavar="FIELD")
+    fields(made, required=False)
 
     made = command("delete", "delete one copy of a record", lazy("muniment.cli.memory_write", "delete"))
     made.add_argument("id", metavar="ID")

@@ -80,6 +80,7 @@ def cut_text(text: str, notice: str, *, max_bytes: int = RESULT_MAX_BYTES) -> st
 
 
 R = TypeVar("R")
+P = TypeVar("P")
 
 
 class Tool(ABC, Generic[R]):
@@ -126,6 +127,12 @@ class Tool(ABC, Generic[R]):
         """List the fields of a request that were given, for the reviewer."""
         values = ((name, getattr(request, name)) for name in getattr(request, "__dataclass_fields__", ()))
         return [Field(name, _shown(value)) for name, value in values if value is not None]
+
+    def planned(self, proposal: Proposal, kind: type[P]) -> P:
+        """Return the plan of a proposal; raise `TypeError` for one that is not of this tool's making."""
+        if not isinstance(proposal.plan, kind):
+            raise TypeError(f"{self.name} executes a {kind.__name__} only")
+        return proposal.plan
 
     @abstractmethod
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:

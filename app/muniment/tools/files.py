@@ -97,9 +97,7 @@ class ReadFile(_FileTool[ReadRequest]):
         return ReadRequest(**arguments)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, ReadRequest):
-            raise TypeError("a reading executes its own request only")
+        request = self.planned(proposal, ReadRequest)
         workspace, parts = self._locate(request, context)
         name = "/".join(parts)
         try:
@@ -181,9 +179,7 @@ class ListFiles(_FileTool[ListRequest]):
         return ListRequest(path, arguments.get("pattern") or None)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, ListRequest):
-            raise TypeError("a list executes its own request only")
+        request = self.planned(proposal, ListRequest)
         workspace = Workspace(context.root, context.surfaces.paths)
         parts = workspace.locate(PurePosixPath(request.path))
         try:
@@ -281,9 +277,7 @@ class _WritingTool(_FileTool[R]):
         )
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, FilePlan):
-            raise TypeError("a write executes a file plan only")
+        plan = self.planned(proposal, FilePlan)
         workspace = Workspace(plan.root, context.surfaces.paths)
         with context.surfaces.journal.guard(plan.root):
             _check_unchanged(workspace, plan)

@@ -117,9 +117,7 @@ class MemoryStore(Tool[StoreRequest]):
         return proposals.store_proposal(self.name, plan, call_id, context.asker)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, StorePlan):
-            raise TypeError("a store executes a store plan only")
+        plan = self.planned(proposal, StorePlan)
         outcome = context.surfaces.records.commit(plan, context.origin)
         said = "created" if outcome.created else "updated"
         lines = [
@@ -171,9 +169,7 @@ class MemoryRetrieve(Tool[RetrieveRequest]):
         return RetrieveRequest(arguments["id"], arguments.get("scope"), arguments.get("offset", 0))
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, RetrieveRequest):
-            raise TypeError("a retrieval executes its own request only")
+        request = self.planned(proposal, RetrieveRequest)
         found = context.surfaces.records.get(request.id, _scope_word(request.scope))
         record = found.record
         content = record.content.encode("utf-8")
@@ -261,9 +257,7 @@ class MemoryList(Tool[ListRequest]):
         return ListRequest(**arguments)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, ListRequest):
-            raise TypeError("a list executes its own request only")
+        request = self.planned(proposal, ListRequest)
         snapshot = context.surfaces.records.snapshot()
         selection = shapes.select(
             snapshot,
@@ -327,9 +321,7 @@ class MemorySearch(Tool[SearchRequest]):
         return SearchRequest(**arguments)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, SearchRequest):
-            raise TypeError("a search executes its own request only")
+        request = self.planned(proposal, SearchRequest)
         result = context.surfaces.records.search(
             request.query,
             scope=_scope_word(request.scope),
@@ -377,9 +369,7 @@ class MemoryDelete(Tool[DeleteRequest]):
         return proposals.delete_proposal(self.name, plan, call_id, context.asker)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, DeletePlan):
-            raise TypeError("a deletion executes a delete plan only")
+        plan = self.planned(proposal, DeletePlan)
         outcome = context.surfaces.records.commit(plan, context.origin)
         heir = outcome.now_effective
         after = "No copy of it counts now." if heir is None else f"The copy in {_at(heir)} counts now."
@@ -405,8 +395,7 @@ class MemoryStats(Tool[StatsRequest]):
         return StatsRequest()
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        if not isinstance(proposal.plan, StatsRequest):
-            raise TypeError("statistics execute their own request only")
+        self.planned(proposal, StatsRequest)
         stats = context.surfaces.records.stats()
         lines = [f"{stats.distinct} distinct records. The scope chain, lowest first:"]
         for each in stats.chain:

@@ -40,9 +40,7 @@ class SkillView(Tool[SkillRequest]):
         return SkillRequest(arguments["name"])
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, SkillRequest):
-            raise TypeError("a view executes its own request only")
+        request = self.planned(proposal, SkillRequest)
         catalog = context.surfaces.skills
         if not catalog.knows(request.name):
             known = ", ".join(each.name for each in catalog.skills) or "none"

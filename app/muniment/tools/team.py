@@ -108,9 +108,7 @@ class NoteAdd(Tool[NewNote]):
         )
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, NewNote):
-            raise TypeError("a note executes its own plan only")
+        plan = self.planned(proposal, NewNote)
         team = context.surfaces.team
         note = team.inbox.add(plan, context.origin)
         text = f"Note {note.id} ({note.name}) was added in {team.scope} scope, {team.directory}. {_QUEUE}"
@@ -189,9 +187,7 @@ class TaskReport(Tool[Report]):
         )
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, Report):
-            raise TypeError("a report executes its own plan only")
+        plan = self.planned(proposal, Report)
         if context.task is None:
             text = "This session is no task; nothing was reported."
             return ToolResult("failed", {"error": text}, text)

@@ -79,9 +79,7 @@ class MemorySave(Tool[SaveRequest]):
         return save_proposal(self.name, plan, call_id, context.asker)
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        plan = proposal.plan
-        if not isinstance(plan, SavePlan):
-            raise TypeError("a save executes a save plan only")
+        plan = self.planned(proposal, SavePlan)
         outcome = context.surfaces.user.commit(plan, context.origin)
         said = "created" if plan.created else "updated"
         text = (
@@ -121,9 +119,7 @@ class MemoryView(Tool[ViewRequest]):
         return ViewRequest(arguments["name"])
 
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
-        request = proposal.plan
-        if not isinstance(request, ViewRequest):
-            raise TypeError("a view executes its own request only")
+        request = self.planned(proposal, ViewRequest)
         held = context.surfaces.user.get(request.name)
         entry = held.entry
         head = (

@@ -104,18 +104,10 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
 
 def encode(record: Record) -> bytes:
     """Write a record as the bytes of its file; raise `RecordTooLarge` beyond `MAX_RECORD_BYTES`."""
-    fields: dict[str, Value] = {
-        "id": record.id,
-        "category": record.category,
-        "title": record.title,
-        "content": record.content,
-        "tags": list(record.tags),
-        "source": record.source,
-        "created_at": format_time(record.created_at),
-        "updated_at": format_time(record.updated_at),
-    }
-    if record.expires_at is not None:
-        fields["expires_at"] = format_time(record.expires_at)
+    fields = as_dict(record)
+    fields.pop("extras", None)
+    if record.expires_at is None:
+        del fields["expires_at"]
     fields.update(record.extras)
     data = dump(fields, plain=_TIME_FIELDS)
     if len(data) > MAX_RECORD_BYTES:
