@@ -1,0 +1,159 @@
+"""The installed command and the terminal it runs in: title, bell, editor, stray output, ways to start."""
+
+from __future__ import annotations
+
+import re
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.server import Reply, serve
+from support.server_wire import Call
+from support.terminal import Terminal
+
+STORE = Call("memory_store", {"id": "rule", "title": "A rule", "content": "Cite both notes."})
+NEW = ["run", "--new", "--provider", "rehearsal"]
+BELL = b"\x07"
+OSC = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""An order to the terminal that may end in the same character as a bell."""
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return tmp_path / "user"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "study"
+    (path / ".muniment").mkdir(parents=True, mode=0o700)
+    return path
+
+
+def test_the_title_says_what_is_open_and_nothing_in_a_name_gets_out_of_it(tmp_path: Path, base: Path) -> None:
+    place = tmp_path / "a\x1b]0;OWNED\x07b"
+    place.mkdir()
+    with Terminal(NEW, cwd=place, base=base) as terminal:
+        terminal.wait_for("digest 0")
+        begin = terminal.raw.index(b"\x1b]0;Muniment")
+        title = terminal.raw[begin : terminal.raw.index(b"\x1b\\", begin)]
+        assert b"assistant" in title
+        assert b"\x1b" not in title[1:]
+        assert BELL not in title
+        assert terminal.raw.index(b"\x1b[22;0t") < begin
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+        assert terminal.raw.count(b"\x1b[23;0t") == 1
+
+
+@pytest.fixture
+def held() -> Iterator[threading.Event]:
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+@pytest.mark.parametrize(
+    ("away", "env", "bells"),
+    [
+        (True, {"TEXTUAL_ANIMATIONS": "full"}, 1),
+        (False, {"TEXTUAL_ANIMATIONS": "full"}, 0),
+        (True, {"TEXTUAL_ANIMATIONS": "none"}, 0),
+    ],
+)
+def test_a_bell_rings_once_for_a_proposal_that_nobody_looks_at(
+    project: Path, base: Path, held: threading.Event, away: bool, env: dict[str, str], bells: int
+) -> None:
+    with serve([Reply(calls=(STORE,), gate=held), Reply(text="Refused, then.")]) as server:
+        arguments = ["run", "--new", "--provider", "openai", "--model", "m", "--base-url", server.base_url]
+        with Terminal(arguments, cwd=project, base=base, env=env) as terminal:
+            terminal.wait_for("digest 0")
+            terminal.send("save it\r")
+            server.wait_for_requests(1)
+            if away:
+                terminal.send("\x1b[O")
+                terminal.settle(0.3)
+            held.set()
+            terminal.wait_for("Create a record")
+            terminal.settle(0.3)
+            assert OSC.sub(b"", terminal.raw).count(BELL) == bells
+            assert "⏸ Muniment".encode() in terminal.raw
+            terminal.send("\x1b[I")
+            terminal.press("ctrl+q")
+            assert terminal.exit_code() == 0
+
+
+def test_the_editor_has_the_terminal_and_gives_the_draft_back(
+    tmp_path: Path, project: Path, base: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "EDITOR HAS IT"; read line; printf "%s" " and $line" >> "$1"\n')
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    with Terminal(NEW, cwd=project, base=base, env={"VISUAL": str(editor)}) as terminal:
+        terminal.wait_for("digest 0")
+        terminal.send("a draft")
+        terminal.wait_for("a draft")
+        terminal.send("\x07")
+        terminal.wait_for("EDITOR HAS IT")
+        terminal.send("more\n")
+        terminal.wait_for("a draft and more", "MANUAL")
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+
+
+def test_what_libraries_print_reaches_no_cell_of_the_screen(
+    tmp_path: Path, project: Path, base: Path
+) -> None:
+    (tmp_path / "early").mkdir()
+    (tmp_path / "early" / "sitecustomize.py").write_text(
+        "import logging, sys, threading, time, warnings\n"
+        "def chatter():\n"
+        "    while 'muniment.session.start' not in sys.modules:\n"
+        "        time.sleep(0.01)\n"
+        "    logging.basicConfig(level=logging.DEBUG)\n"
+        "    for _ in range(40):\n"
+        "        print('STRAY words')\n"
+        "        print('STRAY words', file=sys.stderr)\n"
+        "        warnings.warn('STRAY words')\n"
+        "        logging.debug('STRAY words')\n"
+        "        time.sleep(0.05)\n"
+        "threading.Thread(target=chatter, daemon=True).start()\n"
+    )
+    env = {"PYTHONPATH": str(tmp_path / "early"), "PYTHONWARNINGS": "always"}
+    with Terminal(NEW, cwd=project, base=base, env=env) as terminal:
+        terminal.wait_for("digest 0")
+        for _ in range(10):
+            terminal.pump(0.2)
+            assert "STRAY" not in terminal.text
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+
+
+def test_options_without_a_command_are_those_of_run_and_nothing_at_all_offers_recipes(
+    project: Path, base: Path
+) -> None:
+    with Terminal(["--mode", "accept-edits", "--provider", "rehearsal"], cwd=project, base=base) as terminal:
+        terminal.wait_for("ACCEPT-EDITS", "digest 0")
+        terminal.send("/new\r")
+        terminal.wait_for("MANUAL")
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+    with Terminal([], cwd=project, base=base) as terminal:
+        shown = terminal.wait_for("Choose a recipe", "assistant", "review-work")
+        assert shown.index("assistant") < shown.index("review-work")
+        terminal.press("escape")
+        assert terminal.exit_code() == 0
+
+
+def test_a_paste_of_many_lines_is_one_draft(project: Path, base: Path) -> None:
+    with Terminal(NEW, cwd=project, base=base) as terminal:
+        terminal.wait_for("digest 0")
+        terminal.paste("one\r\ntwo\tthree\r\n" + "\r\n".join(f"line {n}" for n in range(200)))
+        terminal.wait_for("line 199")
+        terminal.settle(0.3)
+        assert "You" not in terminal.text
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
