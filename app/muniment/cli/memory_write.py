@@ -122,9 +122,11 @@ def purge(arguments: argparse.Namespace, shell: Shell) -> int:
     shell.confirm(f"Remove {first}? This cannot be undone.", yes=arguments.yes)
     deleted = _delete_all(shell, name, surface)
     places = [scope.directory for scope in records.chain().scopes]
-    texts = shell.surfaces.journal.purge(
-        lambda entry: entry.surface == surface and entry.item == name and reaches(entry, places)
-    )
+    journal = shell.surfaces.journal
+    named = [each for each in journal.entries() if each.surface == surface and each.item == name]
+    # What shares its file with others, as pinned items do, stands in the earlier texts of that file too.
+    files = {each.path for each in named if reaches(each, places)}
+    texts = journal.purge(lambda entry: entry.path in files)
     left = []
     if surface == "record":
         records.forget_removed()
