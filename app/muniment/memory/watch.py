@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.memory.records.scope import MEMORY_DIR_NAME, ScopeChain
+from muniment.safety.files import FileRefused, read_regular
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -32,6 +33,7 @@ _MOST_DIRECTORIES = 500
 _MUTE_ENDINGS = (".tmp", ".lock", ".swp", "~", "-shm", "-wal", "-journal")
 _REMOTE = frozenset(("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre"))
 _MOUNTS = Path("/proc/self/mounts")
+_MOST_MOUNT_BYTES = 1_048_576
 
 State = tuple[tuple[str, int, int, int], ...]
 
@@ -208,8 +210,8 @@ def _state(paths: Iterable[Path]) -> State:
 def _remote_place(paths: Iterable[Path]) -> str:
     """Name the first directory on a disk of another machine, which does not tell of changes made there."""
     try:
-        text = _MOUNTS.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        text = read_regular(_MOUNTS, max_bytes=_MOST_MOUNT_BYTES).decode("utf-8", "replace")
+    except (OSError, FileRefused):
         return ""
     mounts = [line.split(" ") for line in text.splitlines()]
     kinds = {parts[1].replace("\\040", " "): parts[2] for parts in mounts if len(parts) > 2}

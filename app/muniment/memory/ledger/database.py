@@ -190,7 +190,8 @@ def run_script(connection: sqlite3.Connection, name: str) -> None:
     import sqlite3
 
     statement = ""
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    with files(__package__).joinpath(name).open(encoding="utf-8") as stream:
+        text = stream.read()
     for line in text.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
