@@ -184,7 +184,7 @@ async def places_shown(target: Path) -> None:
         await pilot.pause(0.1)
         await picture(app, pilot, "record", target)
         await pilot.press("escape", "f1")
-        await until(pilot, lambda: type(app.screen).__name__ == "Reader")
+        await until(pilot, lambda: type(app.screen).__name__ == "GuideScreen")
         await pilot.pause(0.1)
         await picture(app, pilot, "help", target)
     async with stage((100, 30), pick=True) as (app, pilot):

@@ -21,6 +21,7 @@ from muniment.safety.visible import reading_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.top_line import TopLine
 
+READ_SECONDS = 0.05
 _SIDE_FROM = 76
 """From so many cells on the text stands beside the topics."""
 
@@ -172,13 +173,19 @@ class GuideScreen(Screen[str | None]):
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
         topic = self._topics[event.option_index] if event.option_index < len(self._topics) else None
         if topic is not None:
-            self._show(topic)
+            self._read(topic)
 
-    def _show(self, topic: Topic) -> None:
+    @work(exclusive=True, group="guide-read", exit_on_error=True)
+    async def _read(self, topic: Topic) -> None:
+        # A held arrow passes over topics; only the one where it rests is laid out.
+        await asyncio.sleep(READ_SECONDS)
+        await self._show(topic)
+
+    async def _show(self, topic: Topic) -> None:
         here, page = self.query_one("#guide-here", Static), self.query_one("#guide-page", Markdown)
         here.display, page.display = topic.page is None, topic.page is not None
         if topic.page is not None:
-            page.update(topic.page.text)
+            await page.update(topic.page.text)
         else:
             here.update(_PLACES[topic.place])
         self.query_one(TopLine).say(topic.title)
