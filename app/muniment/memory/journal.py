@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     append_durable,
     digest,
-    ensure_private_dir,
     locked,
     read_regular,
     write_atomic,
@@ -66,9 +65,14 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON values, with the text before."""
-        fields = asdict(self)
-        fields["time"] = self.time.isoformat()
-        return fields
+        values: dict[str, Any] = {name: getattr(self, name) for name in _ENTRY_FIELDS}
+        values["time"] = self.time.isoformat()
+        values["origin"] = {name: getattr(self.origin, name) for name in _ORIGIN_FIELDS}
+        return values
+
+
+_ENTRY_FIELDS = tuple(each.name for each in fields(Entry))
+_ORIGIN_FIELDS = tuple(each.name for each in fields(Origin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +272,6 @@ class Journal:
     def _lock(self, name: str) -> Iterator[None]:
         with ExitStack() as held:
             try:
-                ensure_private_dir(self.directory / _LOCKS)
                 held.enter_context(locked(self.directory / _LOCKS / f"{name}.lock", timeout=_LOCK_TIMEOUT))
             except OSError as error:
                 raise JournalFault(self.directory, error) from error
