@@ -22,7 +22,8 @@ MESSAGES = 5_000
 DELTAS = 2_000
 KEYS = 60
 TURNS = 1_000
-YOUNG = 100
+YOUNG = 300
+"""After so many turns the caches of the screen are full."""
 _WORDS = ("a ", "small ", "step ", "on ", "each ", "day ", "*and* ", "`one` ", "more ", "at ", "night. ")
 # Neither letter is in the streamed words, in the line of states, or in the codes that move a cursor.
 _ECHOED = "zq"

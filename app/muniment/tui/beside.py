@@ -56,7 +56,8 @@ async def _count(app: MunimentApp) -> None:
     except (MunimentError, OSError):
         # What cannot be looked at is said where somebody asks for it: in the review.
         count = 0
-    if app.engine is engine and app.session_screen.is_mounted:
+    # The app may have begun to leave meanwhile.
+    if app.engine is engine and app.session_screen.query("#status"):
         waits = "" if not count else "1 thing waits" if count == 1 else f"{count} things wait"
         app.session_screen.status.say(waits=waits)
 

@@ -11,7 +11,7 @@ TAIL = 40
 """How many parts are drawn when a conversation is opened, at most."""
 BATCH = 20
 """How many older parts are drawn when the top is reached."""
-MOST = 160
+MOST = 80
 """Above so many drawn parts the oldest are taken away again while the end is in view."""
 
 

@@ -48,7 +48,7 @@ class PastScreen(ModalScreen[str | None]):
     PastScreen OptionList, PastScreen OptionList:focus {
         border: none; background: $surface; height: 1fr; padding: 0;
     }
-    PastScreen Input { border: none; background: $panel; height: 1; }
+    PastScreen Input, PastScreen Input:focus { border: none; background: $panel; height: 1; padding: 0 1; }
     PastScreen #past-say { color: $secondary; height: 1; }
     PastScreen KeyBar { background: $surface; padding: 0; }
     """

@@ -98,7 +98,7 @@ class Reply(Markdown):
 
         A rule about the last child would do the same, at the price of styling all of them again with each.
         """
-        self._streams = False
+        self._streams, self._parser = False, None
         for block in self.query("MarkdownBlock.-last"):
             block.remove_class("-last")
         if self.children:

@@ -26,7 +26,7 @@ class SlashList(Static):
         self.set_class(bool(found), "-open")
         if not found:
             return
-        width = max(len(_head(each)) for each in found)
+        width = max(len(each.name) for each in found)
         room = max(20, self.app.size.width - 6)
         # The composer below must stay in view, so the list is a window around what is chosen.
         most = max(3, self.app.size.height // 2 - 5)
@@ -36,15 +36,12 @@ class SlashList(Static):
             chosen = number == at
             row = Content.assemble(
                 ("▸ " if chosen else "  ", "bold $accent"),
-                (_head(each).ljust(width), "bold"),
-                (f"  {each.summary}", "$secondary"),
+                (each.name.ljust(width), "bold"),
+                (f"  {each.summary}", "$foreground"),
+                (f"  {each.argument}" if each.argument else "", "$secondary"),
             ).truncate(room, ellipsis=True)
             rows.append(row.stylize("reverse") if chosen else row)
         if len(found) > most:
             rows.append(Content.styled(f"  … {len(found)} commands", "$secondary"))
         keys = "Tab completes · ↑ ↓ choose · Enter runs"
         self.update(Content("\n").join([*rows, Content.styled(keys, "$secondary")]))
-
-
-def _head(command: Slash) -> str:
-    return f"{command.name} {command.argument}".rstrip()

@@ -72,6 +72,15 @@ class Transcript(VerticalScroll, can_focus=True):
             self.app.copy_to_clipboard(text)
         self.app.notify("Copied the newest reply." if text else "There is no reply yet.", markup=False)
 
+    @property
+    def _anchored(self) -> bool:
+        """Whether the layout keeps the end in view: a conversation shorter than the screen stands at its top."""
+        return self._follows and self.virtual_size.height > self.container_size.height
+
+    @_anchored.setter
+    def _anchored(self, follows: bool) -> None:
+        self._follows = follows
+
     def follow(self) -> None:
         """Stay at the bottom from now on, until the user scrolls."""
         # Before the first layout there is no bottom, and anchoring would scroll above the top.
