@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muniment.memory.recall.fts import TextTable
@@ -85,6 +86,7 @@ def read_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+@lru_cache(maxsize=1_024)
 def read_tags(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
 

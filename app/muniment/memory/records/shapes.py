@@ -62,15 +62,18 @@ def place_or_none(scope: Scope | None) -> dict[str, str] | None:
     return None if scope is None else place(scope)
 
 
-def listed_row(entry: Listed) -> dict[str, Any]:
-    """Return one row of `memory list`."""
+def _listed_row(entry: Listed, places: dict[int, dict[str, str]]) -> dict[str, Any]:
+    """Return one row of `memory list`; `places` keeps what the few scopes of all rows are called."""
     meta = entry.meta
+    where = places.get(id(meta.scope))
+    if where is None:
+        where = places[id(meta.scope)] = place(meta.scope)
     return {
         "id": meta.id,
         "title": meta.title,
         "category": meta.category,
         "tags": list(meta.tags),
-        **place(meta.scope),
+        **where,
         "effective": entry.effective,
         "expired": entry.expired,
         "overridden_by": place_or_none(entry.overridden_by),
@@ -88,8 +91,9 @@ def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
 
 def list_shape(selection: Selection) -> dict[str, Any]:
     """Return the object of `memory list`."""
+    places: dict[int, dict[str, str]] = {}
     return {
-        "records": [listed_row(each) for each in selection.entries],
+        "records": [_listed_row(each, places) for each in selection.entries],
         "skipped": skipped_rows(selection.skipped),
         "total": selection.total,
     }

@@ -56,8 +56,8 @@ def parse_time(text: str, *, day_ends: bool = False, zone_required: bool = False
 
 def format_time(moment: datetime) -> str:
     """Write a time as `2026-10-25T03:07:29Z`."""
-    utc = moment.astimezone(UTC)
-    return utc.replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat()[:19] + "Z"
 
 
 def whole_seconds(moment: datetime) -> datetime:
