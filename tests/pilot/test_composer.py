@@ -210,3 +210,62 @@ async def test_a_large_paste_is_one_draft_and_typing_goes_on_at_its_end(tmp_path
         await pilot.press("x")
         assert composer.draft == text.replace("\r\n", "\n") + "x"
         assert not app.session_screen.query_one("#slash", Static).display
+
+
+# Notes and tasks
+
+
+async def test_a_note_goes_into_the_inbox_and_an_undo_takes_it_back(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
+        assert app.engine is not None
+        inbox = app.engine.surfaces.team.inbox
+        await say(pilot, app, "/note The [/] gate opens too early; see run 7.")
+        await until(pilot, lambda: len(inbox.list()) == 1)
+        (note,) = inbox.list()
+        assert note.body.strip() == "The [/] gate opens too early; see run 7."
+        assert (note.source, note.session) == ("user", app.engine.id)
+        await until(pilot, lambda: "Put into the inbox" in screen_text(app))
+        assert not [record for record in app.engine.replay() if record.kind == "user_message"]
+        await say(pilot, app, "/note")
+        await until(pilot, lambda: "behind the command" in screen_text(app))
+        assert len(inbox.list()) == 1
+        await say(pilot, app, "/undo")
+        await until(pilot, lambda: inbox.list() == [])
+        await until(pilot, lambda: "Took back" in screen_text(app))
+
+
+async def test_a_task_is_ended_by_its_outcome_and_a_success_leaves_one_note(tmp_path: Path) -> None:
+    from muniment.tui.modals.choose import Choose
+
+    project = project_at(tmp_path / "p")
+    recipes = project / ".muniment" / "recipes"
+    recipes.mkdir()
+    text = "name: study\ndescription: d\nagent: reader\ntask: {capture: true}\n"
+    (recipes / "study.yaml").write_text(text)
+    async with opened(boot_for(project, recipe="study"), size=(120, 40)) as (app, pilot):
+        assert app.engine is not None
+        inbox = app.engine.surfaces.team.inbox
+        await say(pilot, app, "hello")
+        await ready(pilot, app)
+        await say(pilot, app, "/done perhaps")
+        await until(pilot, lambda: "success, partial, failure" in screen_text(app))
+        await say(pilot, app, "/done")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("escape")
+        await until(pilot, lambda: "stays open" in screen_text(app))
+        assert inbox.list() == []
+        await say(pilot, app, "/done")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        await say(pilot, app, "/done success Weighed all plums twice.")
+        await until(pilot, lambda: "The task ended: success" in screen_text(app))
+        (note,) = inbox.list()
+        assert (note.agent, note.body.strip()) == ("reader", "Weighed all plums twice.")
+        await say(pilot, app, "/done failure")
+        await until(pilot, lambda: "! " in screen_text(app))
+        assert len(inbox.list()) == 1
+    async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
+        await say(pilot, app, "/done")
+        await until(pilot, lambda: "This session is no task" in screen_text(app))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
 
 OUTCOMES = ("success", "partial", "failure")
+DONE_ABOUT = "Escape leaves it open. With words behind it, as in /done success WHAT WAS FOUND, it leaves a note."
 NOTE_TITLE = 120
 """A note's title is the beginning of its first line, at most so many characters."""
 
@@ -166,7 +167,7 @@ async def _done(app: MunimentApp, rest: str) -> None:
         app.tell(f"A task ends as one of {', '.join(OUTCOMES)}, not as {outcome}.", error=True)
         return
     if not outcome:
-        question = Choose("How did the task end?", "Escape leaves it open.", OUTCOMES, OUTCOMES[0])
+        question = Choose("How did the task end?", DONE_ABOUT, OUTCOMES, OUTCOMES[0])
         chosen = await app.push_screen_wait(question)
         if chosen is None:
             app.tell("The task stays open.")

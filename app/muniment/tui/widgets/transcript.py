@@ -74,7 +74,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     @property
     def _anchored(self) -> bool:
-        """Whether the layout keeps the end in view: a conversation shorter than the screen stands at its top."""
+        """Whether the layout keeps the end in view: a short conversation stands at the top of the screen."""
         return self._follows and self.virtual_size.height > self.container_size.height
 
     @_anchored.setter
