@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
 
 OUTCOMES = ("success", "partial", "failure")
-DONE_ABOUT = "Escape leaves it open. With words behind it, as in /done success WHAT WAS FOUND, it leaves a note."
+DONE_ABOUT = "Escape leaves it open. /done success WHAT WAS FOUND leaves a note as well."
 NOTE_TITLE = 120
 """A note's title is the beginning of its first line, at most so many characters."""
 
