@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -31,7 +28,6 @@ from muniment.memory.records.plans import (
 )
 from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode
 from muniment.memory.records.scan import (
-    COARSE_CLOCK_NS,
     Meta,
     Seen,
     Skipped,
@@ -41,6 +37,7 @@ from muniment.memory.records.scan import (
     scan_scope,
 )
 from muniment.memory.records.scope import Scope, ScopeChain, resolve_chain
+from muniment.memory.records.searching import SearchedStore
 from muniment.memory.records.times import expired, later, whole_seconds
 from muniment.paths import Paths
 from muniment.safety.errors import NotFound
@@ -49,8 +46,6 @@ from muniment.safety.files import digest
 if TYPE_CHECKING:
     from muniment.memory.journal import Journal, Line
     from muniment.memory.journal_undo import Undone, UndoPlan
-    from muniment.memory.recall.query import Query
-    from muniment.memory.records.index import Catalog, RecordPool, SearchResult
 
 # What only search, plans and writes need is imported there: a list of records is wanted at every start.
 
@@ -64,22 +59,17 @@ INDEX_WORTH_BYTES = 1_000_000
 """From this size of a scope's index on, listing from it beats reading the files for the first time."""
 
 
-class RecordStore:
+class RecordStore(SearchedStore):
     """Records as seen from one working directory. Every answer comes from what stands on disk now."""
 
     def __init__(
         self, paths: Paths, cwd: Path, *, journal: Journal, clock: Callable[[], datetime] = utc_now
     ) -> None:
-        self.paths = paths
+        super().__init__(paths, clock)
         self.cwd = cwd
         self.journal = journal
-        self.clock = clock
         self._seen: dict[Scope, dict[str, Seen]] = {}
         self._swept: set[Path] = set()
-        self._tidying: threading.Thread | None = None
-        self.watched: Callable[[], int | None] | None = None
-        """What a session's watcher says: a number as long as no record changed, None where nobody watches."""
-        self._looked_at: object = None
         self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
         """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
 
@@ -138,69 +128,10 @@ class RecordStore:
         about = planning.describe_unreadable(unreadable)
         raise NotFound(f"There is no record {record_id} in {directory}{about}.")
 
-    def search(
-        self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
-    ) -> SearchResult:
-        """Rank the records that hold any word of the query, best first; only effective ones unless asked.
-
-        The index is brought up to date first; where it cannot be used, files are read and a notice says so.
-        """
-        planning.check_scope_word(scope)
-        chain = self.chain()
-        mark = self._mark(chain)
-        result = self._catalog.search(
-            chain,
-            query,
-            now=self.clock(),
-            scope=scope,
-            limit=limit,
-            include_overridden=include_overridden,
-            trust=mark is not None and mark == self._looked_at,
-        )
-        self._answered(mark)
-        return result
-
-    def _answered(self, mark: object) -> None:
-        """Note what was looked at, and let removed text leave the index behind the answer."""
-        self._looked_at = mark
-        # The process does not end before that is done.
-        self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
-        self._tidying.start()
-
-    def recall(self, query: Query, *, limit: int, build: bool = True) -> RecordPool:
-        """Return the effective records of the chain that fit a built query best, with their contents.
-
-        Without `build` no index is made where there is none.
-        """
-        chain = self.chain()
-        mark = self._mark(chain)
-        trust = mark is not None and mark == self._looked_at
-        pool = self._catalog.recall(chain, query, now=self.clock(), limit=limit, build=build, trust=trust)
-        if build:
-            self._answered(mark)
-        return pool
-
     def reindex(self) -> Stats:
         """Make the search indexes of the chain anew from the files and return the counts."""
         self._catalog.rebuild(self.chain())
         return self.stats()
-
-    def forget_removed(self) -> None:
-        """Take the text of records that are gone out of the search indexes, before this returns."""
-        self._catalog.levels(self.chain())
-        self._catalog.tidy()
-
-    def close(self) -> None:
-        """Let the search indexes go; they are opened again when they are needed."""
-        if self._tidying is not None:
-            self._tidying.join()
-        self._catalog.close()
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        from muniment.memory.records.index import Catalog
-
-        return Catalog(self.paths.memindex)
 
     # Planning
 
@@ -370,28 +301,6 @@ class RecordStore:
         return done
 
     # Parts
-
-    def _mark(self, chain: ScopeChain) -> object:
-        """Return what stays the same as long as nothing can have changed; None where that cannot be told.
-
-        The watcher hears of everything a moment late. What came, went or was replaced, which is how all
-        programs but the simplest write, is seen at once in the time of the directory.
-        """
-        count = None if self.watched is None else self.watched()
-        if count is None:
-            return None
-        times: list[object] = [count]
-        recent = time.time_ns() - COARSE_CLOCK_NS
-        for scope in chain.scopes:
-            try:
-                info = scope.memory_dir.lstat()
-            except FileNotFoundError:
-                times.append((scope, None))
-                continue
-            if info.st_mtime_ns >= recent:
-                return None
-            times.append((scope, info.st_mtime_ns, info.st_ino))
-        return times
 
     def _levels(self, chain: ScopeChain) -> tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]:
         """Look at every scope, global first; what was known before and did not change is not read again."""
