@@ -49,3 +49,42 @@ def test_a_list_ends_after_the_newest_and_all_lists_every_session(cli: Inside, u
     assert everything.out.count("\n") == LISTED + 1
     assert everything.err == ""
     assert cli("session", "list", "--limit", "2", "--json").json["more"] == LISTED - 1
+
+
+FAULTY = {
+    "empty.yaml": "",
+    "list.yaml": "- a\n- b\n",
+    "misspelt.yaml": "name: a\ndescription: d\ninstrctions: x\n",
+    "no-name.yaml": "description: d\n",
+    "quote.yaml": 'name: "a\ndescription: d\n',
+    "tab.yaml": "name: a\n\tdescription: d\n",
+    "no-about.yaml": "name: a\ndescription: d\nparameters: [{name: x}]\nprompt: '{{ x }}'\n",
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_faulty_recipe_is_answered_alike_wherever_it_is_met(cli: Inside, tmp_path: Path, name: str) -> None:
+    from muniment.memory.records.scope import resolve_chain
+    from muniment.paths import resolve_paths
+    from muniment.session.recipe import list_recipes
+
+    directory = tmp_path / ".muniment" / "recipes"
+    directory.mkdir(parents=True)
+    path = directory / name
+    path.write_text(FAULTY[name])
+    checked = cli("recipe", "validate", str(path))
+    assert checked.code == 2
+    said = [line.removeprefix("muniment: ") for line in checked.err.splitlines()]
+    assert said
+    assert all(str(path) in line for line in said)
+    started = cli("run", "--prompt", "hello", "--file", str(path))
+    assert (started.code, started.out) == (2, "")
+    listed = next(
+        each
+        for each in list_recipes(resolve_paths(), resolve_chain(tmp_path, resolve_paths()))
+        if each.path == path
+    )
+    assert listed.recipe is None
+    for fault in listed.faults:
+        assert fault.sentence in said
+        assert fault.sentence.split(": ", 1)[1].split(";")[0] in started.err

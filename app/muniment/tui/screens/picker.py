@@ -43,7 +43,7 @@ class RecipePicker(Screen[Picked | None]):
     DEFAULT_CSS = """
     RecipePicker { background: $background; }
     RecipePicker #picker-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; }
-    RecipePicker #recipes { width: 2fr; height: 1fr; background: $background; border: none; }
+    RecipePicker #recipes { width: 2fr; height: 1fr; background: $background; border: none; padding: 0 1; }
     RecipePicker VerticalScroll { width: 3fr; height: 1fr; border-left: vkey $foreground 25%; padding: 0 1; }
     """
 
@@ -69,9 +69,10 @@ class RecipePicker(Screen[Picked | None]):
             options.add_option(
                 Option(
                     Content.assemble(
-                        (reading_line(each.name), "bold" if each.recipe else "$error"),
+                        (reading_line(each.name), "bold $primary" if each.recipe else "bold $error"),
                         (f"  {each.source}\n", "$secondary"),
-                        f"  {reading_line(about)}",
+                        # Not indented: the lines that it breaks into would not be. A blank one ends it.
+                        f"{reading_line(about)}\n",
                     )
                 )
             )

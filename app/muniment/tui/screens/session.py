@@ -27,7 +27,6 @@ from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.memory_panel import MemoryPanel
 from muniment.tui.widgets.slash_list import SlashList
 from muniment.tui.widgets.status_line import READY, StatusLine
-from muniment.tui.widgets.summary_line import SummaryLine
 from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.transcript import Transcript
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from muniment.session import events as ev
     from muniment.session.engine import Engine
+    from muniment.tui.widgets.summary_line import SummaryLine
 
 PANEL_COLUMNS = 100
 """From this width on the memory panel is open by itself and stands beside the conversation."""
@@ -363,8 +363,7 @@ class SessionScreen(Screen[None]):
         event.stop()
         self._ask_link(event.href)
 
-    @on(SummaryLine.Opened)
-    def _summary_opened(self, event: SummaryLine.Opened) -> None:
+    def on_summary_line_opened(self, event: SummaryLine.Opened) -> None:
         """Show a summary beside what it stands for, which stays in the log."""
         from muniment.session.export import as_markdown
         from muniment.session.replay import covered_by
