@@ -104,7 +104,8 @@ class Watch:
                     self._follow(paths)
                     continue
             except FileNotFoundError:
-                continue  # gone between listing and watching: list again
+                self._stop.wait(_STEP_MS / 1000)  # gone between listing and watching: list again
+                continue
             except Exception as error:  # noqa: BLE001 - whatever a library fails with, looking goes on
                 trouble = f"the system does not tell of changes ({_first_line(error)})"
             self._watching = False
