@@ -30,3 +30,33 @@ async def test_a_short_conversation_stands_at_the_top_and_a_long_one_shows_its_e
         await until(pilot, lambda: "And more." in screen_text(app))
         await pilot.resize_terminal(90, 140)
         await until(pilot, lambda: "hello 0" in "\n".join(screen_text(app).splitlines()[:5]))
+
+
+async def test_the_end_of_a_long_session_is_there_at_once_and_its_beginning_when_scrolled_to(
+    tmp_path: Path,
+) -> None:
+    from bench.session_rows import write_session
+    from muniment.paths import resolve_paths
+    from muniment.session.start import StartOptions
+
+    project = project_at(tmp_path / "p")
+    session = write_session(resolve_paths().sessions, project, 120)
+    options = StartOptions(provider="rehearsal", resume_id=session)
+    async with opened(boot_for(project, options=options), size=(90, 30)) as (app, pilot):
+        transcript = app.session_screen.transcript
+        await until(pilot, lambda: "Question 59" in screen_text(app))
+        # Two messages and two names a turn, wherever the reading of the log was cut.
+        await until(pilot, lambda: len(transcript.parts) == 4 * 60)
+        assert [part.text for part in transcript.parts if part.kind == "user"] == [
+            f"Question {number} about the pilot" for number in range(60)
+        ]
+        await say(pilot, app, "and now")
+        await ready(pilot, app)
+        assert app.engine is not None
+        assert len(app.engine.assemble_preview("x").request.items) > 120
+        transcript.focus()
+        while transcript.window.first:
+            await pilot.press("home")
+            await pilot.pause(0.02)
+        await pilot.press("home")
+        await until(pilot, lambda: "Question 0 about" in screen_text(app))
