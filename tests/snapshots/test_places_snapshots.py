@@ -62,7 +62,7 @@ def picture(
             surfaces.team.inbox.add(note, USER)
         await stage(app, pilot)
         still(app)
-        mine = ("guide", "review", "map", "settings")
+        mine = ("guide", "review", "map", "settings-read")
         await until(
             pilot, lambda: not any(each.is_running and each.group.startswith(mine) for each in app.workers)
         )

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 
 
 class Choose(ModalScreen[str | None]):
@@ -55,16 +56,15 @@ class Choose(ModalScreen[str | None]):
         with Vertical() as box:
             box.border_title = safe(self._title)
             yield Static(safe(self._about), markup=False)
-            yield OptionList(
-                *(Option(Content(f"{'● ' if word == self._now else '  '}{word}")) for word in self._words),
-                id="choose-words",
-                markup=False,
-            )
+            yield Listing("Take", id="choose-words")
             yield KeyBar()
 
     def on_mount(self) -> None:
-        at = self._words.index(self._now) if self._now in self._words else 0
-        self.query_one(OptionList).highlighted = at
+        options = self.query_one(OptionList)
+        options.add_options(
+            [Option(Content(f"{'● ' if word == self._now else '  '}{word}")) for word in self._words]
+        )
+        options.highlighted = self._words.index(self._now) if self._now in self._words else 0
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:

@@ -18,7 +18,9 @@ from textual.widgets.option_list import Option
 
 from muniment.guide import Page, page_of, pages, search
 from muniment.safety.visible import reading_line
+from muniment.tui.alive import stands
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.top_line import TopLine
 
 READ_SECONDS = 0.05
@@ -99,7 +101,7 @@ class GuideScreen(Screen[str | None]):
         yield TopLine("Guide")
         yield Input(placeholder="search the guide", id="guide-words", compact=True)
         with Container(id="guide-body"):
-            yield OptionList(id="guide-topics", markup=False)
+            yield Listing("Read", id="guide-topics")
             with VerticalScroll(id="guide-text"):
                 yield Static("", id="guide-here", markup=False)
                 yield Markdown("", id="guide-page", open_links=False)
@@ -120,6 +122,8 @@ class GuideScreen(Screen[str | None]):
             return (*pages(), page_of("keys", self._keys()))
 
         self._pages = await asyncio.to_thread(read)
+        if not stands(self):
+            return
         self._list(self._all())
         if self._first:
             self._choose(self._first)
@@ -179,17 +183,18 @@ class GuideScreen(Screen[str | None]):
     async def _read(self, topic: Topic) -> None:
         # A held arrow passes over topics; only the one where it rests is laid out.
         await asyncio.sleep(READ_SECONDS)
-        await self._show(topic)
+        if stands(self):
+            await self._show(topic)
 
     async def _show(self, topic: Topic) -> None:
+        self.query_one(TopLine).say(topic.title)
+        self.query_one("#guide-text").scroll_home(animate=False)
         here, page = self.query_one("#guide-here", Static), self.query_one("#guide-page", Markdown)
         here.display, page.display = topic.page is None, topic.page is not None
         if topic.page is not None:
             await page.update(topic.page.text)
         else:
             here.update(_PLACES[topic.place])
-        self.query_one(TopLine).say(topic.title)
-        self.query_one("#guide-text").scroll_home(animate=False)
 
     @on(OptionList.OptionSelected, "#guide-topics")
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -14,10 +14,12 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
+from muniment.tui.alive import stands
 from muniment.tui.keymap import Known, clash_of, fault_of, known_bindings, usable
 from muniment.tui.keynames import key_name
 from muniment.tui.modals.entry import Entry
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.top_line import TopLine
 
 Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
@@ -59,7 +61,7 @@ class KeymapScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Keymap")
         yield Input(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
-        yield OptionList(id="keymap-list", markup=False)
+        yield Listing("Change", id="keymap-list")
         yield Static("", id="keymap-say", markup=False)
         yield KeyBar()
 
@@ -118,7 +120,8 @@ class KeymapScreen(Screen[None]):
         return self._shown[at] if at is not None and at < len(self._shown) else None
 
     def _say(self, text: str) -> None:
-        self.query_one("#keymap-say", Static).update(Content(reading_line(text)))
+        if stands(self):
+            self.query_one("#keymap-say", Static).update(Content(reading_line(text)))
 
     def _fault(self, id_: str, text: str) -> str:
         if not text.strip():
@@ -144,6 +147,8 @@ class KeymapScreen(Screen[None]):
 
     async def _change(self, known: Known, keys: str | None) -> None:
         self._keymap, fault = await self._keep(known.id, keys)
+        if not stands(self):
+            return
         self._draw()
         if fault:
             self._say(fault)

@@ -19,8 +19,10 @@ from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.atlas import Surface, amount_in, surfaces
+from muniment.tui.alive import stands
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.top_line import TopLine
 
 _NAME = 17
@@ -79,7 +81,7 @@ class MapScreen(Screen[Surface | None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Map")
         with Container(id="map-body"):
-            yield OptionList(id="map-list", markup=False)
+            yield Listing("Open", id="map-list")
             with VerticalScroll(can_focus=False):
                 yield Facts(id="map-facts")
                 yield Static(_FLOW, id="map-flow", markup=False)
@@ -110,8 +112,13 @@ class MapScreen(Screen[Surface | None]):
         try:
             holdings = await asyncio.to_thread(Holder(self._memory).look)
             sessions = await asyncio.to_thread(self._count_sessions)
+            trouble = ""
         except (MunimentError, OSError) as error:
-            self.query_one(TopLine).say(f"cannot be counted: {error}")
+            trouble = f"cannot be counted: {error}"
+        if not stands(self):
+            return
+        if trouble:
+            self.query_one(TopLine).say(trouble)
             return
         self._looking = False
         self._surfaces = tuple(

@@ -20,9 +20,11 @@ from muniment.memory.team.consolidate_plan import Preview
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.review import Review, Waiting
+from muniment.tui.alive import stands
 from muniment.tui.text import safe
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.top_line import TopLine
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class ReviewScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Review")
         with Container(id="review-body"):
-            yield OptionList(id="review-list", markup=False)
+            yield Listing("Open", id="review-list")
             with VerticalScroll(id="review-pane"):
                 yield Facts(id="review-facts")
                 yield Static("", id="review-text", markup=False)
@@ -130,7 +132,8 @@ class ReviewScreen(Screen[None]):
         except (MunimentError, OSError) as error:
             self._say(str(error))
             return
-        self._draw(self._with_edit(review))
+        if stands(self):
+            self._draw(self._with_edit(review))
 
     def _with_edit(self, review: Review) -> Review:
         """Lay the user's or the model's digest over the preview, as long as the same notes wait."""
@@ -249,12 +252,13 @@ class ReviewScreen(Screen[None]):
             self._say(str(error))
         finally:
             self._begin("")
-        self._look()
+        if stands(self):
+            self._look()
 
     def _begin(self, busy: str) -> None:
         self._busy = busy
         review = self._review
-        if self.is_attached:
+        if stands(self):
             words = f"{busy}  Esc stops" if busy else (review.words if review else "") or "nothing waits"
             self.query_one(TopLine).say(words)
 
@@ -319,7 +323,8 @@ class ReviewScreen(Screen[None]):
             self.dismiss(None)
 
     def _say(self, text: str) -> None:
-        self.query_one("#review-say", Static).update(Content(reading_line(text)))
+        if stands(self):
+            self.query_one("#review-say", Static).update(Content(reading_line(text)))
 
 
 def _line(waiting: Waiting) -> Content:

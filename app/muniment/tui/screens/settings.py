@@ -18,10 +18,12 @@ from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.settings import Settings
+from muniment.tui.alive import stands
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.settings_rows import Row, matching, parsed, rows, typed, words_of
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.top_line import TopLine
 
 _LABEL = 26
@@ -84,7 +86,7 @@ class SettingsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Settings")
         yield Input(placeholder="filter by name, value or meaning", id="settings-filter", compact=True)
-        yield OptionList(id="settings-list", markup=False)
+        yield Listing("Change", id="settings-list")
         yield Static("", id="settings-about", markup=False)
         yield Static("", id="settings-say", markup=False)
         yield KeyBar()
@@ -104,6 +106,8 @@ class SettingsScreen(Screen[None]):
             self._fault = ""
         except (MunimentError, OSError) as error:
             self._fault = f"{error} Nothing can be changed here until the file is right; it is left alone."
+        if not stands(self):
+            return
         self._rows = rows(self._settings)
         self._draw()
         self._say(self._fault)
@@ -172,7 +176,8 @@ class SettingsScreen(Screen[None]):
         box.update(Content.assemble(*parts))
 
     def _say(self, text: str) -> None:
-        self.query_one("#settings-say", Static).update(Content(reading_line(text)))
+        if stands(self):
+            self.query_one("#settings-say", Static).update(Content(reading_line(text)))
 
     def _selected(self) -> Row | None:
         at = self.query_one("#settings-list", OptionList).highlighted
@@ -232,9 +237,10 @@ class SettingsScreen(Screen[None]):
         except (MunimentError, OSError) as error:
             self._theme(self._settings.tui.theme)
             return str(error)
-        self._rows = rows(self._settings)
         self._applied(self._settings, key if isinstance(key, str) else ".".join(key[:2]))
-        self._draw()
+        self._rows = rows(self._settings)
+        if stands(self):
+            self._draw()
         return ""
 
     async def _keep_key(self, id_: str, keys: str | None) -> tuple[dict[str, str], str]:

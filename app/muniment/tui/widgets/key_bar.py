@@ -107,7 +107,7 @@ class KeyBar(Static):
         """Draw the keys in force."""
         if not self.is_attached or not self.size.width:
             return
-        found = fit(self._entries(), self.size.width - 2)
+        found = fit(self._entries(), self.size.width)
         parts: list[tuple[str, str]] = []
         self._spans = []
         at = 1
