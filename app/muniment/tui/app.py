@@ -57,7 +57,10 @@ class MunimentApp(FrontDoorApp):
     Tree > .tree--cursor, Tree:focus > .tree--cursor {
         background: $panel; color: $foreground; text-style: bold underline;
     }
-    *:ansi > .option-list--option-highlighted, *:ansi > .tree--cursor { text-style: bold reverse; }
+    /* The terminal's own colours have no shade for a row, and reverse does not reach the screen from here. */
+    OptionList:ansi > .option-list--option-highlighted { text-style: bold underline; }
+    OptionList:ansi:focus > .option-list--option-highlighted { text-style: bold underline; }
+    Tree:ansi > .tree--cursor, Tree:ansi:focus > .tree--cursor { text-style: bold underline; }
     """
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
