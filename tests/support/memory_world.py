@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from muniment.memory.ledger.row import NewRow
-from muniment.memory.origin import Origin
+from muniment.memory.origin import Origin, utc_now
 from muniment.memory.surfaces import Surfaces
 from muniment.memory.team.entry import NewEntry
 from muniment.memory.team.notefile import NewNote
@@ -18,7 +21,7 @@ BY_HAND = Origin("user", "cli", decided_by="user")
 OLD = {"created_at": "2026-11-28T10:00:00Z", "updated_at": "2026-11-28T10:00:00Z"}
 
 
-def memory_world(root: Path) -> Path:
+def memory_world(root: Path, clock: Callable[[], datetime] = utc_now) -> Path:
     """Fill every surface below `root` and the user's directories, and return the project's directory."""
     project = project_at(project_at(root / "pilot") / "study")
     parent, mine = project.parent / ".muniment", project / ".muniment"
@@ -40,7 +43,7 @@ def memory_world(root: Path) -> Path:
         **OLD,
     )
     (mine / "memory" / "broken.yaml").write_text("id: other\n", encoding="utf-8")
-    surfaces = Surfaces(resolve_paths(), project, Settings())
+    surfaces = Surfaces(resolve_paths(), project, Settings(), clock=clock)
     for name, summary in (
         ("package-manager", "My projects install with pnpm, never with npm"),
         ("tone", "Prefers plain words and short sentences"),
@@ -54,6 +57,8 @@ def memory_world(root: Path) -> Path:
         ("A rule about drafts", "Always use the second draft of a sheet."),
     ):
         team.inbox.add(NewNote(title, body, "reviewer", "agent"), BY_HAND)
+    for number, note in enumerate(sorted(team.inbox.list(), key=lambda each: each.title)):
+        os.utime(note.path, (1_780_000_000 + number, 1_780_000_000 + number))
     team.inbox.hold(team.inbox.list()[0].name, BY_HAND)
     pinned = team.pinned.plan_add("Pilot ends on Friday", "No new sheets after Thursday noon.", "warning")
     team.pinned.commit(pinned, BY_HAND)

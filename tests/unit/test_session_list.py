@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,38 +11,9 @@ from hypothesis import strategies as st
 
 from muniment.paths import Paths, resolve_paths
 from muniment.session.session_list import PIECE, WINDOW, Doom, Found, age, facts, pieces, spans_of
+from support.session_logs import write_session
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
-
-
-def write_session(paths: Paths, number: int, *said: str, cwd: str = "/work/study", title: str = "") -> str:
-    """Write a log as the engine does; higher numbers are newer."""
-    session = f"{number:032x}"
-    header = {
-        "time": "2026-11-30T08:00:00Z",
-        "cwd": cwd,
-        "recipe": {"name": "review"},
-        "provider": "rehearsal",
-    }
-    records: list[tuple[str, dict[str, object]]] = [
-        ("session", header),
-        *(("user_message", {"text": each}) for each in said),
-    ]
-    if title:
-        records.append(("title", {"text": title}))
-    lines = [
-        json.dumps(
-            {"v": 1, "seq": seq, "turn_id": "", "kind": kind} | fields,
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        for seq, (kind, fields) in enumerate(records, 1)
-    ]
-    paths.sessions.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = paths.sessions / f"{session}.jsonl"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    os.utime(path, (1_780_000_000 + number, 1_780_000_000 + number))
-    return session
 
 
 def last(paths: Paths, words: str = "", *, cwd: str | None = None) -> Found:

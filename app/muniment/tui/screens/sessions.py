@@ -149,7 +149,7 @@ class SessionsScreen(Screen[str | None]):
     # The list
 
     @work(exclusive=True, group="sessions", exit_on_error=True)
-    async def _load(self, at: str = "") -> None:
+    async def _load(self, at: str = "", said: str = "") -> None:
         """List piece by piece; a newer wish ends this one between two pieces."""
         words = self.words
         if words:
@@ -157,6 +157,8 @@ class SessionsScreen(Screen[str | None]):
         steps = pieces(self._paths, words, cwd=self._cwd if self._project else None)
         first = True
         while (found := await asyncio.to_thread(next, steps, None)) is not None:
+            if first:
+                self._say(said)
             self._show(found, words, at, afresh=first)
             first = False
 
@@ -176,8 +178,6 @@ class SessionsScreen(Screen[str | None]):
         if not found.sessions and found.done:
             self.query_one(Reading).show(())
             self._say("No session matches; Escape clears the filter." if words else "No earlier session yet.")
-        elif afresh:
-            self._say("")
 
     def _entitle(self, words: str) -> None:
         found = self._found
@@ -308,8 +308,7 @@ class SessionsScreen(Screen[str | None]):
         except (MunimentError, OSError) as error:
             self._say(str(error))
             return
-        self._load(info.id)
-        self._say(f"Renamed to {clean_title(title)}.")
+        self._load(info.id, f"Renamed to {clean_title(title)}.")
 
     def action_delete(self) -> None:
         """Delete on the second press."""
@@ -334,8 +333,8 @@ class SessionsScreen(Screen[str | None]):
             self._say(str(error))
             return
         beside = self._drawn[at + 1 : at + 2] or self._drawn[max(at - 1, 0) : at]
-        self._load(beside[0] if beside else "")
-        self._say(f"Deleted {info.title or info.id}. What it saved to memory stays.")
+        said = f"Deleted {info.title or info.id}. What it saved to memory stays."
+        self._load(beside[0] if beside else "", said)
 
     def action_rate(self, rating: Rating) -> None:
         """Ask for a line and rate a finished task."""
