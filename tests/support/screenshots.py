@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
@@ -25,11 +26,25 @@ if __name__ == "__main__":
 # ruff: noqa: E402 - these imports need the path that was just added
 from textual.pilot import Pilot
 
+from muniment.memory.team.notefile import NewNote
 from muniment.tui.app import MunimentApp
 from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.widgets.first_card import TRIES
-from support.app import allow, boot_for, dialog, opened, project_at, ready, say, still, until, write_record
+from support.app import (
+    allow,
+    boot_for,
+    dialog,
+    opened,
+    project_at,
+    ready,
+    say,
+    screen_text,
+    still,
+    until,
+    write_record,
+)
 from support.environment import REPOSITORY, user_variables
+from support.team import USER
 
 ROOT = Path("/tmp/muniment-screenshots")
 """A fixed place, because its path is part of the pictures."""
@@ -165,14 +180,15 @@ async def places_shown(target: Path) -> None:
     async with stage((100, 30)) as (app, pilot):
         await saved(app, pilot)
         await pilot.press("f3", *"pilot")
-        await until(pilot, lambda: "records" in _said(app, "#search-say"))
+        await until(pilot, lambda: "searched" in _said(app, "#search-say"))
         await pilot.pause(0.1)
         await picture(app, pilot, "search", target)
         await pilot.press("escape", "f5")
         await pilot.pause(0.1)
         await picture(app, pilot, "context", target)
+        notes_wait(app)
         await pilot.press("escape", "f4")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: "by rules" in screen_text(app))
         await picture(app, pilot, "review", target)
         await pilot.press("escape", "f6")
         await until(pilot, lambda: "open here" in str(_listed(app)))
@@ -193,6 +209,21 @@ async def places_shown(target: Path) -> None:
     async with stage((100, 30)) as (app, pilot):
         await pilot.pause(0.1)
         await picture(app, pilot, "first-run", target)
+
+
+def notes_wait(app: MunimentApp) -> None:
+    """Put as many notes into the inbox as make a consolidation, on a day that never changes."""
+    assert app.engine is not None
+    surfaces = app.engine.surfaces
+    surfaces.clock = surfaces.team.clock = lambda: datetime(2026, 11, 30, 9, tzinfo=UTC)
+    for title, body in (
+        ("Late answers", "Three answers of Notes B came late and were counted twice."),
+        ("Coder agreement", "Both coders agree on 41 of 46 pilot sheets."),
+        ("A rule about drafts", "Always use the second draft of a sheet."),
+        ("Sheet 14", "Sheet 14 was counted twice: once by each coder."),
+        ("Denominators", "Reviewers ask for both denominators in every table."),
+    ):
+        surfaces.team.inbox.add(NewNote(title, body, "reviewer", "agent"), USER)
 
 
 def _said(app: MunimentApp, selector: str) -> str:
