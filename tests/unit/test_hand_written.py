@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +136,7 @@ def test_hostile_files_cost_a_sentence_each_and_nothing_else(cli: Inside, projec
         put(project, name, data)
     put(project, "good", content="fine words")
     before = tree_digest(project)
-    begun = time.monotonic()
     records, skipped = listed(cli)
-    assert time.monotonic() - begun < 2.0
     assert records == ["good"]
     assert set(skipped) == set(HOSTILE)
     assert all(reason and "\n" not in reason and "\x1b" not in reason for reason in skipped.values())
@@ -164,7 +161,7 @@ def test_escaped_controls_are_text_shown_as_escapes(cli: Inside, project: Path) 
     assert shown(cli, "escaped")["content"] == "line\u2028sep \x85 end \ufeff"
 
 
-def test_a_large_directory_beside_the_records_and_giant_files_cost_no_time(
+def test_a_large_directory_beside_the_records_is_not_read_and_giant_files_are_skipped(
     cli: Inside, project: Path
 ) -> None:
     put(project, "good", content="words")
@@ -178,9 +175,7 @@ def test_a_large_directory_beside_the_records_and_giant_files_cost_no_time(
     edge = b"id: edge\ntitle: t\ncontent: "
     put(project, "edge", edge + b"x" * (1_048_576 - len(edge) - 1) + b"\n")
     put(project, "past", edge.replace(b"edge", b"past") + b"x" * (1_048_576 - len(edge)) + b"\n")
-    begun = time.monotonic()
     records, skipped = listed(cli)
-    assert time.monotonic() - begun < 2.0
     assert records == ["edge", "good"]
     assert set(skipped) == {"big", "past"}
     assert all("1048576 bytes" in reason for reason in skipped.values())

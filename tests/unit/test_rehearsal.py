@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -422,10 +421,8 @@ def test_a_summary_names_what_was_asked_and_done_and_stays_small() -> None:
     assert "created: true" in short
 
 
-async def test_it_streams_in_pieces_and_takes_well_under_a_second() -> None:
-    began = time.monotonic()
+async def test_it_streams_in_pieces() -> None:
     heard = await hear(RehearsalModel(), ModelRequest("", (MEMORY, UserItem("hello")), ALL))
-    assert time.monotonic() - began < 1
     assert sum(isinstance(event, TextPiece) for event in heard.events) > 10
     assert heard.text == heard.finished.text
     assert heard.finished.finish == "stop"

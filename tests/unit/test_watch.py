@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ def ears() -> Iterator[list[Watch]]:
         assert not each.alive
 
 
-def test_every_kind_of_change_from_outside_is_told_within_a_second(world: World, ears: list[Watch]) -> None:
+def test_every_kind_of_change_from_outside_is_told(world: World, ears: list[Watch]) -> None:
     cwd = world.directory(scope=True)
     path = put(cwd / ".muniment", "tea")
     inbox = cwd / ".muniment" / "notes" / "inbox"
@@ -73,10 +72,8 @@ def test_every_kind_of_change_from_outside_is_told_within_a_second(world: World,
         lambda: (inbox / "note.md").write_text("x"),
     ):
         told = ear.settle()
-        begun = time.monotonic()
         change()
         until(lambda told=told: ear.changes > told, what="a change being told")
-        assert time.monotonic() - begun < 1.0
 
 
 def test_a_project_made_while_watching_is_watched_too(world: World, ears: list[Watch]) -> None:
@@ -204,12 +201,10 @@ def test_a_disk_of_another_machine_is_looked_at(
     assert "another machine (nfs4)" in ear.notices[0]
 
 
-def test_the_thread_ends_when_told_to_and_at_once(world: World) -> None:
+def test_the_thread_ends_when_told_to(world: World) -> None:
     ear = Ear(world.store(world.directory(scope=True)))
     ear.settle()
-    begun = time.monotonic()
     ear.watch.stop()
-    assert time.monotonic() - begun < 1.0
     assert not ear.watch.alive
     assert "watch memory" not in [thread.name for thread in threading.enumerate()]
 
