@@ -177,11 +177,12 @@ def test_where_nothing_is_told_it_is_looked_at_intervals_after_one_notice(
     ears.append(ear.watch)
     until(lambda: ear.notices, what="the notice")
     assert ear.watch.mark() is None
+    until(lambda: ear.changes > 0, what="what changed before")
     path.write_text("id: tea\ntitle: T\ncontent: black\n")
     assert records.search("black").hits
-    until(lambda: ear.changes > 0, what="the change being seen")
+    until(lambda: ear.changes > 1, what="the change being seen")
     put(cwd / ".muniment", "milk")
-    until(lambda: ear.changes > 1, what="the second change being seen")
+    until(lambda: ear.changes > 2, what="the second change being seen")
     [notice] = ear.notices
     assert "before each search" in notice
     assert "\n" not in notice

@@ -109,8 +109,7 @@ class Watch:
             except Exception as error:  # noqa: BLE001 - whatever a library fails with, looking goes on
                 trouble = f"the system does not tell of changes ({_first_line(error)})"
             self._watching = False
-            self._tell(trouble)
-            self._look_now_and_then()
+            self._look_now_and_then(trouble)
 
     def _follow(self, paths: list[Path]) -> None:
         """Wait for changes until other directories are to be watched, or the end."""
@@ -137,8 +136,11 @@ class Watch:
                     self._changed(True)
                     return
 
-    def _look_now_and_then(self) -> None:
+    def _look_now_and_then(self, trouble: str) -> None:
         before = _state(self._present())
+        # Told only now: what changes after the notice is seen, and what changed before it is told of here.
+        self._tell(trouble)
+        self._changed(True)
         while not self._stop.wait(LOOK_SECONDS):
             now = _state(self._present())
             if now != before:
