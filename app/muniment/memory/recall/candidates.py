@@ -46,6 +46,8 @@ def gather(
     build: bool = True,
 ) -> Gathered:
     """Find candidates in what is given; None leaves a source out. Without `build` no index is made."""
+    if not need.query:
+        return Gathered(())
     from muniment.memory.records.index_schema import WEIGHTS as RECORD_WEIGHTS
     from muniment.memory.records.index_search import fields_of as record_fields
 

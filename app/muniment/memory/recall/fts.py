@@ -60,6 +60,9 @@ class TextTable:
 
     def candidates(self, connection: sqlite3.Connection, query: Query, limit: int) -> list[int]:
         """Return the numbers of at most so many rows, best first, by this table's own counts."""
+        if not query:
+            # FTS5 has no expression that asks for nothing.
+            return []
         rows = connection.execute(
             f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rank, rowid LIMIT ?",  # noqa: S608
             (query.expression, limit),
