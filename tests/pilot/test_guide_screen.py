@@ -211,6 +211,13 @@ async def test_the_map_counts_what_there_is_and_opens_it_in_its_place(tmp_path: 
         await until(pilot, lambda: app.screen is app.session_screen)
         assert app.session_screen.panel.has_class("-open")
         assert app.session_screen.panel.records_tree.has_focus
+        app.action_go("map")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen))
+        await until(pilot, shows(app, "what remembers"))
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        panel = app.session_screen.panel
+        await until(pilot, lambda: panel.current is not None and panel.current.group == "inbox")
 
 
 async def test_the_map_leads_to_sessions_and_to_the_guide(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 3.0
 """How often the status line looks for what waits; cheap while nothing on the disk has changed."""
+_TRIES = 40
+_TRY_SECONDS = 0.05
 _COLLECTORS: WeakKeyDictionary[Engine, Collector] = WeakKeyDictionary()
 
 
@@ -130,6 +132,21 @@ def reveal(app: MunimentApp, group: str) -> None:
     if not panel.has_class("-open"):
         app.session_screen.action_toggle_panel()
     panel.records_tree.focus()
+    app.run_worker(_stand_on(app, group), group="reveal", exclusive=True)
+
+
+async def _stand_on(app: MunimentApp, group: str) -> None:
+    """Move the panel's cursor to a group and open it, once the panel has read what there is."""
+    for _ in range(_TRIES):
+        if not app.session_screen.is_mounted:
+            return
+        tree = app.session_screen.panel.records_tree
+        for node in tree.root.children:
+            if node.data is not None and node.data.group.startswith(group):
+                node.expand()
+                tree.move_cursor(node)
+                return
+        await asyncio.sleep(_TRY_SECONDS)
 
 
 def _settings(app: MunimentApp) -> None:
