@@ -99,7 +99,11 @@ def opened(
             allow_endpoint(shell.paths, undecided.question)
         except DirectoryGone as gone:
             if not shell.has_terminal:
-                raise
+                from muniment.safety.errors import MunimentError
+
+                raise MunimentError(
+                    f"{gone.sentence} Only a yes at a terminal does that; resume it there."
+                ) from None
             shell.confirm(f"{gone.sentence} Go on here?")
             options = replace(options, continue_here=True)
 
@@ -128,6 +132,9 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     from muniment.cli.asking import terminal_approver
 
     engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
+    if not first_message(engine, prompt).strip():
+        await engine.close()
+        raise UsageError("There is nothing to send: the prompt is empty, and the recipe has none of its own.")
     printer: _Printer = _JsonPrinter(shell, engine.id) if arguments.json else _TextPrinter(shell)
     interrupted = unheard = False
 

@@ -258,6 +258,12 @@ class SessionLog:
         lines = data.split(b"\n")
         unterminated = lines.pop()
         good = 0
+        if not data.strip(b"\r\n\0 "):
+            # Without its first line nobody knows in which directory and under which recipe it was held.
+            raise SessionDamaged(
+                f"Session {self.id} cannot be opened: {self.path} is empty, nothing is there to go on with; "
+                f"`muniment session delete {self.id}` removes it."
+            )
         for number, line in enumerate([*lines, unterminated], 1):
             ended = number <= len(lines)
             if not ended and not line:
