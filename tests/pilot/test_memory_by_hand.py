@@ -188,10 +188,10 @@ async def test_a_record_of_a_parent_asks_where_to_and_never_replaces_one_there(t
 
 async def test_h_holds_a_note_and_lets_it_go(tmp_path: Path) -> None:
     async with stage(tmp_path) as (app, pilot, _):
-        await stand_on(app, pilot, "inbox", "Late answers")
+        await stand_on(app, pilot, "inbox", "Coder agreement")
         await pilot.press("h")
         await until(pilot, lambda: group_row(app, "Inbox") == "Inbox  1 of 5 · 2 held")
-        await stand_on(app, pilot, "inbox", "Late answers")
+        await stand_on(app, pilot, "inbox", "Coder agreement")
         await pilot.press("h")
         await until(pilot, lambda: group_row(app, "Inbox") == "Inbox  2 of 5 · 1 held")
 
