@@ -15,11 +15,11 @@ from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from muniment.approval.gate import QUIET_DEFAULT
-from muniment.approval.proposal import Decision, Proposal
 from muniment.tui.front_door import FrontDoorApp, made_clock
 
 if TYPE_CHECKING:
     # Loaded with the first proposal: the screen is painted without it.
+    from muniment.approval.proposal import Decision, Proposal
     from muniment.tui.modals.approval import ApprovalScreen
 
 IDLE_SECONDS = 1.0
@@ -45,6 +45,12 @@ class Hands(Protocol):
 class _Entry:
     proposal: Proposal
     future: asyncio.Future[Decision] = field(repr=False)
+
+
+def _denied_by_closing() -> Decision:
+    from muniment.approval.proposal import Decision
+
+    return Decision(allowed=False, by="closed", reason="the app was closed")
 
 
 class ApprovalDesk:
@@ -96,7 +102,7 @@ class ApprovalDesk:
     async def ask(self, proposal: Proposal) -> Decision:
         """Wait for the decision on a proposal; a cancelled wait closes its dialog."""
         if self._closed:
-            return Decision(allowed=False, by="closed", reason="the app was closed")
+            return _denied_by_closing()
         entry = _Entry(proposal, asyncio.get_running_loop().create_future())
         self._entries.append(entry)
         self._changed()
@@ -117,7 +123,7 @@ class ApprovalDesk:
         self._closed = True
         for entry in tuple(self._entries):
             if not entry.future.done():
-                entry.future.set_result(Decision(allowed=False, by="closed", reason="the app was closed"))
+                entry.future.set_result(_denied_by_closing())
         if self._timer is not None:
             self._timer.stop()
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+
 from muniment.tui.boot import Boot
 
 
 def run_tui(boot: Boot) -> int:
     """Run the app until it ends and return its exit code."""
+    # What is loaded here stays: collecting it again and again would cost as much as the first frame.
+    gc.disable()
     from muniment.tui.app import MunimentApp
 
     app = MunimentApp(boot)
+    gc.freeze()
+    gc.enable()
     app.run()
     return app.return_code or 0

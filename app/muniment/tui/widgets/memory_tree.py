@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from muniment.tui.widgets.memory_panel_rows import Row, short_path
+if TYPE_CHECKING:
+    from muniment.tui.widgets.memory_panel_rows import Row
 
 _TONES = ("name", "id", "quiet", "state")
 _LEAST_LEFT = 8
 
 
-class MemoryTree(Tree[Row]):
+class MemoryTree(Tree["Row"]):
     """Draws `Row`s; it never scrolls sideways."""
 
     ICON_NODE = "▸ "
@@ -63,6 +64,8 @@ class MemoryTree(Tree[Row]):
         if row.quiet:
             quiet = row.quiet
             if row.kind == "group":
+                from muniment.tui.widgets.memory_panel_rows import short_path
+
                 quiet = short_path(quiet, max(space - left.cell_len - 2, 0))
             left.append(f"  {quiet}", self._tone("quiet", plain))
         if not row.right:
