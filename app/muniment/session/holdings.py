@@ -18,6 +18,17 @@ KIND_WORDS: dict[Kind, str] = {
     "knowledge": "knowledge",
     "ledger": "ledger row",
 }
+COUNT_WORDS: dict[Kind, tuple[str, str]] = {
+    "record": ("record", "records"),
+    "user": ("user memory entry", "user memory entries"),
+    "inbox": ("inbox note", "inbox notes"),
+    "pinned": ("pinned entry", "pinned entries"),
+    "notes": ("team note section", "team note sections"),
+    "notebook": ("notebook entry", "notebook entries"),
+    "knowledge": ("knowledge entry", "knowledge entries"),
+    "ledger": ("ledger row", "ledger rows"),
+}
+"""One and several of each kind."""
 WINDOW = 500
 """How many items of one group are listed; the filter reaches the others."""
 

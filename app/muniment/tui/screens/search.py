@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import KIND_WORDS, KINDS, Item, Kind, numbered
+from muniment.session.holdings import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
 from muniment.session.searching import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
@@ -217,7 +217,7 @@ def _row(hit: Hit) -> Content:
 
 
 def _summary(answer: Answer, *, narrow: bool) -> Content:
-    parts = ", ".join(f"{count:,} {KIND_WORDS[kind]}" for kind, count in answer.searched.items() if count)
+    parts = ", ".join(numbered(count, *COUNT_WORDS[kind]) for kind, count in answer.searched.items() if count)
     looked = f"{numbered(len(answer.hits), 'hit')} among {answer.total:,} searched" + (
         f" ({parts})" if parts and not narrow else ""
     )
