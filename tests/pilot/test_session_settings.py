@@ -52,16 +52,16 @@ async def test_animations_can_be_switched_off(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_keys_follow_the_keymap_by_the_id_of_the_binding(tmp_path: Path) -> None:
-    keymap = {"session.memory": "ctrl+g", "composer.send": "ctrl+t", "memory.filter": "ctrl+f"}
+    keymap = {"session.memory": "ctrl+b", "composer.send": "ctrl+t", "memory.filter": "ctrl+f"}
     boot = boot_for(project_at(tmp_path / "p"), tui=replace(TuiSettings(), keymap=keymap))
     async with opened(boot, size=(90, 24)) as (app, pilot):
         screen = app.session_screen
         assert not screen.panel.has_class("-open")
         await pilot.press("f2")
         assert not screen.panel.has_class("-open")
-        await pilot.press("ctrl+g")
+        await pilot.press("ctrl+b")
         assert screen.panel.has_class("-open")
-        await pilot.press("ctrl+f", "x", "escape", "ctrl+g")
+        await pilot.press("ctrl+f", "x", "escape", "ctrl+b")
         await pilot.press(*"hello", "enter")
         assert screen.composer.text == "hello\n"
         await pilot.press("ctrl+t")
