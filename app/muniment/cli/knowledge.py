@@ -86,13 +86,19 @@ def list_entries(arguments: argparse.Namespace, shell: Shell) -> int:
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Show one entry in its exact form, with its ledger row."""
     from muniment.memory.team.rows import entry_source
+    from muniment.safety.errors import MunimentError
     from muniment.safety.visible import exact_block, exact_line
 
     team = shell.surfaces.team
     entry = team.knowledge.read(arguments.name)
-    found = [
-        each for each in team.ledger.of_source(entry_source(entry.name)) if each.project == team.scope_key
-    ]
+    try:
+        found = [
+            each for each in team.ledger.of_source(entry_source(entry.name)) if each.project == team.scope_key
+        ]
+    except MunimentError as fault:
+        # The entry is a file of its own and is shown whatever the ledger is like.
+        shell.note(fault.sentence)
+        found = []
     row = found[-1] if found else None
     if arguments.json:
         shell.json(

@@ -264,7 +264,8 @@ class Journal:
                 month if not segments or segments[-1].name < month else segments[-1].name
             )
             data = _encode(item) + b"\n"
-            if path.exists() and not _ends_with_newline(path):
+            # Only a regular file is opened here: a named pipe would keep the write waiting for ever.
+            if path.is_file() and not _ends_with_newline(path):
                 data = b"\n" + data
             append_durable(path, data)
 

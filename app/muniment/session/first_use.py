@@ -23,7 +23,11 @@ def tell_foreign_records(surfaces: Surfaces) -> tuple[str, ...]:
     """
     told = []
     for scope in surfaces.records.chain().scopes:
-        if scope.kind == "global" or _mark(surfaces, scope).exists() or not _in_work_tree(scope.directory):
+        if (
+            scope.kind == "global"
+            or os.path.lexists(_mark(surfaces, scope))
+            or not _in_work_tree(scope.directory)
+        ):
             continue
         count = _foreign(surfaces, scope)
         if count:
@@ -41,7 +45,7 @@ def remember_places(surfaces: Surfaces) -> None:
 
     for scope in surfaces.records.chain().scopes:
         mark = _mark(surfaces, scope)
-        if scope.kind == "project" and not mark.exists():
+        if scope.kind == "project" and not os.path.lexists(mark):
             with suppress(OSError, MunimentError):  # it is told once more then, which is the smaller evil
                 ensure_private_dir(mark.parent)
                 write_atomic(mark, os.fsencode(scope.directory) + b"\n", durable=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -92,7 +93,20 @@ class Team:
         barred = chain.exclusion(chain.cwd / PROJECT_DIR_NAME)
         if chain.deepest_project is None and barred is not None and not _is_data(barred.reason):
             raise TeamRefused(f"Nothing was written: {barred.directory} {barred.reason}.")
+        if chain.workspace != self.paths.data:
+            self._identified(chain.workspace)
         return chain.workspace
+
+    def _identified(self, directory: Path) -> None:
+        """Refuse a project whose own file is unreadable: what it writes to the ledger would count everywhere."""
+        from muniment.memory.records.project import FILE_NAME, read_project
+
+        path = directory / FILE_NAME
+        if os.path.lexists(path) and read_project(directory) is None:
+            raise TeamRefused(
+                f"Nothing was written: {path} holds no id of the project that can be read; mend it, or "
+                "move it away and the next write makes a new one."
+            )
 
     def news(self, problems: Sequence[Problem], *, repeat: bool = False) -> tuple[str, ...]:
         """Return a sentence for each problem that was not told before; for all of them with `repeat`."""
