@@ -98,7 +98,7 @@ class Team:
         return chain.workspace
 
     def _identified(self, directory: Path) -> None:
-        """Refuse a project whose own file is unreadable: what it writes to the ledger would count everywhere."""
+        """Refuse a project whose own file is unreadable: its rows in the ledger would count everywhere."""
         from muniment.memory.records.project import FILE_NAME, read_project
 
         path = directory / FILE_NAME
