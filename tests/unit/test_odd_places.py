@@ -68,3 +68,12 @@ def test_an_entry_of_the_knowledge_base_is_shown_although_the_ledger_is_damaged(
     assert shown.code == 0
     assert "kept text" in shown.out
     assert "is damaged" in shown.err
+
+
+def test_a_record_that_is_expired_from_the_start_is_told_about_once(tmp_path: Path) -> None:
+    store = ("memory", "store", "--title", "t", "--content", "c", "--expires-at", "2020-01-01")
+
+    done = run(*store, cwd=tmp_path, base=tmp_path)
+
+    assert done.code == 0
+    assert done.err.count("expired from the start") == 1

@@ -181,7 +181,8 @@ def _written(shell: Shell, plan: StorePlan, as_json: bool) -> int:
     else:
         word = "Created" if outcome.created else "Replaced"
         shell.out(f"{word} {outcome.id} in the {outcome.scope.kind} scope, {outcome.scope.directory}.")
-    _notes(shell, outcome.notes)
+    told = {warning.text for warning in plan.warnings}
+    _notes(shell, tuple(note for note in outcome.notes if note not in told))
     return OK
 
 
