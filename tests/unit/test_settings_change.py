@@ -83,6 +83,29 @@ def test_a_new_section_and_a_nested_one_go_to_the_end(paths: Paths) -> None:
     assert settings.model.name == "work-model"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "tui:\n  # my own keys\n  keymap:\n    # the far one\n    app.quit: f10\n  theme: dark\n",
+            "tui:\n  # my own keys\n    # the far one\n  theme: dark\n",
+        ),
+        ("tui:\n  keymap:\n    app.quit: f10\n", "tui:\n"),
+        ("tui:\n  keymap:\n    app.quit: f10\n\n# end\n", "tui:\n\n# end\n"),
+        ("tui:\n  keymap: {app.quit: f10}\n", "tui:\n  keymap: {}\n"),
+        ("tui: {keymap: {app.quit: f10}, theme: dark}\n", "tui: {keymap: {}, theme: dark}\n"),
+    ],
+    ids=["comments", "alone", "end", "flow", "flow-in-flow"],
+)
+def test_the_last_key_of_a_mapping_leaves_a_file_that_can_be_read(
+    paths: Paths, before: str, after: str
+) -> None:
+    start(paths, before)
+    assert change(paths, ("tui", "keymap", "app.quit"), None).tui.keymap == {}
+    assert paths.config_file.read_text() == after
+    assert change(paths, ("tui", "keymap", "app.stop"), "f9").tui.keymap == {"app.stop": "f9"}
+
+
 def test_a_missing_file_is_made_private(paths: Paths) -> None:
     settings = change(paths, "retrieval.top_k", 4)
     assert settings.origin("retrieval.top_k") == f"{paths.config_file}:2"

@@ -15,6 +15,9 @@ from muniment.settings.load import parse, read_file
 from muniment.settings.template import written
 from muniment.settings.values import Settings
 
+SECTION_DEPTH = 2
+"""How many parts the path of a key right in a section has."""
+
 
 def change(paths: Paths, key: str | Sequence[str], value: Any) -> Settings:
     """Set one key in the settings file, or take it out with None, and return what the file then says.
@@ -44,7 +47,7 @@ def edited(text: str, path: tuple[str, ...], value: Any) -> str:
     """Return a settings text with one value set, or taken out with None."""
     root, marks = load_marked(text)
     if value is None:
-        return _without(text, path, marks) if path in marks.keys else text
+        return _without(text, path, root, marks) if path in marks.keys else text
     span = marks.values.get(path)
     if span is not None:
         return _replaced(text, marks.keys[path], span, written(value))
@@ -108,14 +111,18 @@ def _nested(indent: str, rest: tuple[str, ...], new: str) -> list[str]:
     return lines
 
 
-def _without(text: str, path: tuple[str, ...], marks: Marks) -> str:
+def _without(text: str, path: tuple[str, ...], root: Value, marks: Marks) -> str:
     span = marks.values[path]
     line, column = marks.keys[path]
     around = marks.values[path[:-1]]
     lines = text.split("\n")
     if around.style != "flow":
         last = line if span.end_line == line else _last_line(lines, span)
-        return "\n".join([*lines[: line - 1], *lines[last:]])
+        before, held = lines[: line - 1], _at(root, path[:-1])
+        if len(path) > SECTION_DEPTH and isinstance(held, dict) and len(held) == 1:
+            # A section may stand there empty, a mapping inside of one may not: its key goes as well.
+            del before[marks.keys[path[:-1]][0] - 1]
+        return "\n".join([*before, *lines[last:]])
     start = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
     before, after = text[:start].rstrip(), text[span.end_index :].lstrip()
     if after.startswith(","):
