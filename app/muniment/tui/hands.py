@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
+from muniment.tui.alive import stands
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
@@ -44,6 +45,8 @@ async def find_past(app: MunimentApp) -> None:
 
     composer = app.session_screen.composer
     logged = await asyncio.to_thread(recent_messages, app.boot.paths)
+    if not stands(app.session_screen):
+        return
     known = set(logged)
     said = [*logged, *(text for text in composer.past if text not in known and not text.startswith("/"))]
     taken = await app.push_screen_wait(PastScreen(said))
@@ -60,5 +63,7 @@ async def recall(app: MunimentApp) -> None:
 
     cwd = str(app.boot.cwd)
     said = await asyncio.to_thread(recent_messages, app.boot.paths, limit=HISTORY, cwd=cwd)
+    if not stands(app.session_screen):
+        return
     composer = app.session_screen.composer
     composer.remember([text for text in said if text not in composer.past])
