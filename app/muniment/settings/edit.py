@@ -118,11 +118,11 @@ def _without(text: str, path: tuple[str, ...], root: Value, marks: Marks) -> str
     lines = text.split("\n")
     if around.style != "flow":
         last = line if span.end_line == line else _last_line(lines, span)
-        before, held = lines[: line - 1], _at(root, path[:-1])
+        kept, held = lines[: line - 1], _at(root, path[:-1])
         if len(path) > SECTION_DEPTH and isinstance(held, dict) and len(held) == 1:
             # A section may stand there empty, a mapping inside of one may not: its key goes as well.
-            del before[marks.keys[path[:-1]][0] - 1]
-        return "\n".join([*before, *lines[last:]])
+            del kept[marks.keys[path[:-1]][0] - 1]
+        return "\n".join([*kept, *lines[last:]])
     start = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
     before, after = text[:start].rstrip(), text[span.end_index :].lstrip()
     if after.startswith(","):
