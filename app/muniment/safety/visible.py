@@ -60,7 +60,6 @@ _BLOCK_TOKEN = LazyPattern(
     f"|(?:(?<=\n)|\\A)(?P<blank>\n{{{_RUN},}})|\n|\\\\|{_ODD}"
 )
 _ODD_SPACES = frozenset("\u00a0\u1680\u202f\u205f\u3000\u2800") | frozenset(map(chr, range(0x2000, 0x200B)))
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,11 @@ def is_hidden(character: str) -> bool:
 
 def clean_surrogates(text: str) -> str:
     """Join surrogate pairs that arrived as halves and replace lone halves by U+FFFD."""
-    if not _SURROGATES.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    try:
+        text.encode("utf-8")  # ten times as fast as a search for what it cannot hold
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def escape(character: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from muniment.memory.records.record import Record
 from muniment.memory.records.scan import Meta, Skipped
@@ -14,8 +16,7 @@ from muniment.memory.records.scope import Excluded, Scope, ScopeChain
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """One copy of a record and its standing. `overrides` are the scopes of the shallower copies it hides."""
 
     meta: Meta
@@ -81,7 +82,7 @@ def sort_time(meta: Meta, now: datetime) -> datetime:
 
 def newest_first(metas: Iterable[Meta], now: datetime) -> list[Meta]:
     """Order copies by time, newest first, and by id where times are equal."""
-    ordered = sorted(metas, key=lambda meta: meta.id)
+    ordered = sorted(metas, key=attrgetter("id"))
     ordered.sort(key=lambda meta: sort_time(meta, now), reverse=True)
     return ordered
 
