@@ -70,6 +70,21 @@ def ensure_private_dir(path: Path) -> None:
     where not. Raise `FileRefused` where something else stands there or a link where none may be, `OSError`
     as it comes.
     """
+    try:
+        fd = _enter(path)
+    except FileNotFoundError:
+        _make_missing(path)
+        fd = _enter(path)
+    try:
+        info = os.fstat(fd)
+        if stat.S_IMODE(info.st_mode) != PRIVATE_DIR and info.st_uid == os.geteuid():
+            with suppress(PermissionError):  # some sandboxes forbid chmod; the directory works all the same
+                os.fchmod(fd, PRIVATE_DIR)
+    finally:
+        os.close(fd)
+
+
+def _make_missing(path: Path) -> None:
     missing: list[Path] = []
     at = path
     while not _is_there(at):
@@ -80,11 +95,6 @@ def ensure_private_dir(path: Path) -> None:
             os.mkdir(each.name, PRIVATE_DIR, dir_fd=parent)
             if stat.S_IMODE(os.stat(each.name, dir_fd=parent).st_mode) != PRIVATE_DIR:
                 os.chmod(each.name, PRIVATE_DIR, dir_fd=parent)
-    with open_directory(path) as fd:
-        info = os.fstat(fd)
-        if stat.S_IMODE(info.st_mode) != PRIVATE_DIR and info.st_uid == os.geteuid():
-            with suppress(PermissionError):  # some sandboxes forbid chmod; the directory works all the same
-                os.fchmod(fd, PRIVATE_DIR)
 
 
 def read_regular(
@@ -306,7 +316,8 @@ def _enter(path: Path) -> int:
         cut = len(parts) - 1
     else:
         cut = len(parts)
-    base = Path(*parts[:cut]) if cut else Path()
+    # Joined by hand: in a store this is done a dozen times, and a new path costs as much as opening it.
+    base = os.path.join(*parts[:cut]) if 0 < cut < len(parts) else path if cut else "."  # noqa: PTH118
     try:
         fd = os.open(base, _DIR_FLAGS)
         for part in parts[cut:]:
