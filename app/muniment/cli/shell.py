@@ -172,7 +172,9 @@ class Shell:
 
 def dumps(value: Any) -> str:
     """Return JSON on one line in UTF-8, lone surrogates replaced."""
-    return clean_surrogates(json.dumps(value, ensure_ascii=False))
+    text = clean_surrogates(json.dumps(value, ensure_ascii=False))
+    # Whoever reads line by line may take these for the end of a line; in JSON they stand inside texts only.
+    return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def forget_typed_ahead() -> None:
