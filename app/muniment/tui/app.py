@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -48,7 +49,7 @@ class MunimentApp(FrontDoorApp):
 
     TITLE = "Muniment"
     # The first screen's styles stand here: a screen that brings its own has everything parsed once more.
-    CSS_PATH = "screens/session.tcss"
+    CSS_PATH = Path(__file__).with_name("screens") / "session.tcss"
     # Rows carry quiet and loud words of their own, which must stay readable where the cursor stands.
     CSS = """
     OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
