@@ -59,10 +59,6 @@ class Paths:
         return self.state / "recall.db"
 
     @property
-    def log_file(self) -> Path:
-        return self.state / "muniment.log"
-
-    @property
     def memindex(self) -> Path:
         return self.cache / "memindex"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muniment.approval.policy import Mode
-from muniment.evals.case import CaseFault, load_case, load_cases, shipped_cases
+from muniment.evals.case import CaseFault, load_cases, shipped_cases
 from muniment.evals.graders import GRADERS
 from muniment.evals.shape import GRADERS as GRADER_SHAPE
 from muniment.safety.errors import NotFound
@@ -35,12 +35,12 @@ def written(directory: Path, text: str, name: str = "case.yaml") -> Path:
 
 def faults(directory: Path, text: str) -> list[str]:
     with pytest.raises(CaseFault) as raised:
-        load_case(written(directory, text))
+        load_cases(written(directory, text))
     return [each.sentence.partition("case.yaml:")[2] for each in raised.value.faults]
 
 
 def test_a_case_is_read_with_everything_in_it(tmp_path: Path) -> None:
-    case = load_case(
+    (case,) = load_cases(
         written(
             tmp_path,
             SMALL.replace("turns:", "mode: bypass\nproject: false\ndirectory: sub/dir\nturns:").replace(
@@ -60,7 +60,7 @@ def test_a_case_is_read_with_everything_in_it(tmp_path: Path) -> None:
 def test_arguments_given_as_text_are_sent_letter_for_letter(tmp_path: Path) -> None:
     raw = '{"a": 1, "a": 2'
     text = SMALL.replace("{text: Hello.}", f"{{calls: [{{tool: x, arguments: '{raw}'}}]}}")
-    assert load_case(written(tmp_path, text)).turns[0].replies[0].calls[0].arguments == raw
+    assert load_cases(written(tmp_path, text))[0].turns[0].replies[0].calls[0].arguments == raw
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def user_entries(count: int) -> str:
 
 
 def test_32_entries_of_user_memory_are_accepted_and_the_33rd_is_a_fault(tmp_path: Path) -> None:
-    assert len(load_case(written(tmp_path, user_entries(32))).memory["user"]) == 32
+    assert len(load_cases(written(tmp_path, user_entries(32)))[0].memory["user"]) == 32
     assert faults(tmp_path, user_entries(33)) == ["5:5: memory.user: has more than 32 items"]
 
 
@@ -154,5 +154,5 @@ def test_whatever_stands_in_a_file_it_is_a_case_or_a_fault(
     path = tmp_path_factory.getbasetemp() / "anything.yaml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
     with pytest.raises(CaseFault) as raised:
-        load_case(path)
+        load_cases(path)
     assert raised.value.faults

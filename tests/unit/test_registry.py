@@ -88,11 +88,11 @@ def test_a_search_limit_at_its_border_is_accepted(limit: int) -> None:
 
 
 def test_a_recipes_patterns_narrow_what_is_offered() -> None:
-    assert [spec.name for spec in REGISTRY.specs(["memory_l*", "memory_stats"])] == [
+    assert [tool.name for tool in REGISTRY.select(["memory_l*", "memory_stats"])] == [
         "memory_list",
         "memory_stats",
     ]
-    assert [spec.name for spec in REGISTRY.specs()] == [
+    assert [tool.name for tool in REGISTRY.select()] == [
         "memory_store",
         "memory_retrieve",
         "memory_list",
@@ -104,7 +104,8 @@ def test_a_recipes_patterns_narrow_what_is_offered() -> None:
 
 
 def test_every_schema_is_closed_and_names_each_argument() -> None:
-    for spec in REGISTRY.specs():
+    for tool in REGISTRY.select():
+        spec = tool.spec()
         assert spec.parameters["additionalProperties"] is False
         assert set(spec.parameters["required"]) <= set(spec.parameters["properties"])
     store = REGISTRY.get("memory_store")

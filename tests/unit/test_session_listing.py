@@ -10,7 +10,7 @@ import pytest
 
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.session.export import as_json, as_markdown, fenced, read_log
-from muniment.session.listing import delete_session, list_sessions, rename_session, search_sessions
+from muniment.session.listing import delete_session, list_sessions, rename_session
 from muniment.session.log import SessionBusy, SessionDamaged
 from support.session import Place, Say, StepModel, allow, call, run
 
@@ -76,17 +76,6 @@ async def test_a_title_of_ones_own_wins(place: Place) -> None:
     assert again.title == "My plums"
     with pytest.raises(SessionBusy):
         rename_session(place.paths, name, "no")
-
-
-async def test_sessions_are_found_by_what_was_said_or_answered(place: Place) -> None:
-    first = await session(place, "About PLUMS and more")
-    second = await session(place, "hello", reply="Plums are blue.")
-    await session(place, "figs")
-    found = {info.id: snippet for info, snippet in search_sessions(place.paths, "plums")}
-    assert set(found) == {first, second}
-    assert "PLUMS and more" in found[first]
-    assert list(search_sessions(place.paths, "user_message")) == []
-    assert len(list(search_sessions(place.paths, "plums", limit=1))) == 1
 
 
 async def test_deleting_takes_log_trace_and_what_was_set_aside(place: Place) -> None:

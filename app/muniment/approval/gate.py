@@ -17,7 +17,6 @@ from enum import Enum, StrEnum
 Clock = Callable[[], float]
 
 QUIET_DEFAULT = 0.8
-QUIET_LEAST = 0.5
 QUIET_MOST = 5.0
 STALL_SECONDS = 0.2
 """A heartbeat that is later than this says that the process stood still and may have missed a change."""

@@ -82,8 +82,8 @@ def lazy(module: str, name: str) -> Callable[[argparse.Namespace, Shell], int]:
 class Shell:
     """One run of a command: its directories, settings and streams."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        self.environ = os.environ if environ is None else environ
+    def __init__(self) -> None:
+        self.environ: Mapping[str, str] = os.environ
         self.paths: Paths = resolve_paths(self.environ)
 
     @cached_property

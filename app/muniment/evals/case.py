@@ -138,14 +138,6 @@ def load_cases(path: Path) -> list[Case]:
     return list(cases.values())
 
 
-def load_case(path: Path) -> Case:
-    """Read one case file; raise `CaseFault` with all of its faults."""
-    case, faults = _checked(path)
-    if case is None or faults:
-        raise CaseFault(faults)
-    return case
-
-
 def _checked(path: Path) -> tuple[Case | None, list[Fault]]:
     from muniment.evals.shape import CASE
 

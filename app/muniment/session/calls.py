@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -232,9 +232,9 @@ def attempt(tool: Tool[Any], proposal: Proposal, context: ToolContext) -> ToolRe
         )
 
 
-def told(status: ToolStatus, text: str, data: Mapping[str, Any] | None = None) -> ToolResult:
+def told(status: ToolStatus, text: str) -> ToolResult:
     """Return a result that says one sentence to program and model alike."""
-    return ToolResult(status, {"error": text} if data is None else dict(data), text)
+    return ToolResult(status, {"error": text}, text)
 
 
 def failure(error: MunimentError | OSError) -> ToolResult:

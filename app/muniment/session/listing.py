@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -135,22 +134,6 @@ def is_live(paths: Paths, session_id: str) -> bool:
         return False
 
 
-def search_sessions(paths: Paths, words: str, *, limit: int = 50) -> Iterator[tuple[SessionInfo, str]]:
-    """Yield sessions whose messages or replies hold `words`, newest first, each with a snippet."""
-    wanted = words.casefold()
-    for path in session_paths(paths):
-        try:
-            data = read_regular(path, max_bytes=FILE_MAX_BYTES)
-        except (FileRefused, FileNotFoundError):
-            continue
-        snippet = next((found for line in data.split(b"\n") if (found := _snippet(line, wanted))), None)
-        if snippet is not None:
-            yield describe(paths, path), snippet
-            limit -= 1
-            if limit == 0:
-                return
-
-
 def recent_messages(paths: Paths, *, limit: int = 1_000, cwd: str | None = None) -> list[str]:
     """Return what the user said in all sessions, the oldest first and each text once, at most `limit`.
 
@@ -208,12 +191,3 @@ def _object(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _snippet(line: bytes, wanted: str) -> str | None:
-    match = _KIND.match(line)
-    if match is None or match[1] not in (b"user_message", b"model_response"):
-        return None
-    text = " ".join(str(_object(line).get("text", "")).split())
-    at = text.casefold().find(wanted)
-    return None if at < 0 else text[max(0, at - 40) : at + len(wanted) + 60]

@@ -9,7 +9,6 @@ from typing import Any
 
 from muniment.approval.policy import matches
 from muniment.memory.records.planning import has_lone_surrogate
-from muniment.model.base import ToolSpec
 from muniment.tools.base import InvalidArguments, Tool
 
 FAMILIES = ("records", "user_memory", "team", "files", "skills")
@@ -41,9 +40,6 @@ class Registry:
     def select(self, patterns: Sequence[str] = ()) -> tuple[Tool[Any], ...]:
         """Return the tools that a recipe's patterns name; all where there are no patterns."""
         return tuple(tool for name, tool in self._tools.items() if not patterns or matches(name, patterns))
-
-    def specs(self, patterns: Sequence[str] = ()) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec() for tool in self.select(patterns))
 
 
 def default_registry() -> Registry:

@@ -19,22 +19,22 @@ def safe_line(text: str) -> Content:
     return Content(reading_line(text))
 
 
-def exact(shown: Visible, style: str = "$warning") -> Content:
+def exact(shown: Visible) -> Content:
     """Return text in its exact form, the escapes in the warning colour."""
     content = Content(shown.text)
     for start, end in shown.spans:
-        content = content.stylize(style, start, end)
+        content = content.stylize("$warning", start, end)
     return content
 
 
-def marked(text: str, spans: Sequence[tuple[int, int]], style: str = "bold $accent underline") -> Content:
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> Content:
     """Return text for one line with some places marked; the places are those of the text as it is."""
     parts: list[Content | tuple[str, str]] = []
     at = 0
     for start, end in spans:
         if start < at:
             continue
-        parts += [safe_line(text[at:start]), (reading_line(text[start:end]), style)]
+        parts += [safe_line(text[at:start]), (reading_line(text[start:end]), "bold $accent underline")]
         at = end
     return Content.assemble(*parts, safe_line(text[at:]))
 

@@ -20,6 +20,9 @@ from muniment.tui.text import exact, safe
 
 Sections = list[tuple[str, Content]]
 
+HISTORY_LINES = 50
+"""How many writes of one thing are shown."""
+
 
 def record_sections(found: Found, history: Sequence[Line]) -> Sections:
     """Every field of a record in exact form, where it stands, what it overrides, and its writes."""
@@ -148,10 +151,11 @@ def text_sections(heading: str, text: str) -> Sections:
     return sections
 
 
-def history_section(history: Sequence[Line], *, most: int = 50) -> tuple[str, Content]:
+def history_section(history: Sequence[Line]) -> tuple[str, Content]:
     """The writes of one thing, newest first: when, what, who, by which decision and why."""
     lines: list[str] = []
-    for line in [each for each in history if not each.failed][:most]:
+    done = [each for each in history if not each.failed]
+    for line in done[:HISTORY_LINES]:
         origin = line.entry.origin
         who = " ".join(each for each in (origin.actor, origin.surface and f"({origin.surface})") if each)
         words = [format_time(line.entry.time), line.entry.action, f"by {who}"]
@@ -164,33 +168,11 @@ def history_section(history: Sequence[Line], *, most: int = 50) -> tuple[str, Co
         elif line.entry.undoes:
             words.append("(took back an earlier write)")
         lines.append("  ".join(words))
-    if len(history) > most:
-        lines.append(f"… {len(history) - most} older ones: muniment memory history")
+    if len(done) > HISTORY_LINES:
+        lines.append(f"… {len(done) - HISTORY_LINES} older ones: muniment memory history")
     return ("History", safe("\n".join(lines) or "No write of it is in this machine's journal."))
 
 
 def quiet(text: str) -> Content:
     """Return a remark of ours."""
     return Content.styled(text, "$secondary")
-
-
-GUIDE = """\
-Muniment remembers in files that you can read. A record is one YAML file; it belongs to a scope.
-
-Scopes nest: global records count everywhere, those in a directory's .muniment count at work below it. The \
-deepest copy of an id counts; the others are marked overridden and come back when it goes.
-
-Nothing is saved or deleted before you allow it. The dialog opens disarmed: keys are ignored until it says \
-ARMED, so that a key typed for something else decides nothing. a or y allows once, d, n or Escape denies, r \
-denies with a reason that the model is told, v changes the view. Long texts must be read to their end first.
-
-At the start of a session the model is given a digest: ids and titles of at most 100 records, never their \
-text. It reads a record with memory_retrieve and finds others with memory_search. All of it is marked as \
-data, not as instruction.
-
-Every write is in a journal with the text before it. /undo takes back this session's newest write; muniment \
-memory history, undo and restore reach further back. Deleting is not erasing: muniment memory purge removes \
-the text from the journal too, but not from sessions, traces, exports or backups.
-
-Modes: manual asks for every change; accept-edits lets file edits run but still asks for memory; bypass asks \
-nothing and shows what ran. A session starts in manual; F8 changes it."""

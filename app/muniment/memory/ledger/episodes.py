@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 MAX_ITEMS = 20
 MAX_ITEM_CHARACTERS = 200
 MAX_SUMMARY_CHARACTERS = 4_000
-MAX_OUTPUT_CHARACTERS = 4_000
-"""How much of a task's raw output stands in for a summary that is missing."""
 OUTPUT_IS_STRUCTURED = '"type":'
 """Output that holds this is a program's event stream, which says nothing to a reader."""
 _INJECTION = frozenset(("orders", "hidden-characters"))

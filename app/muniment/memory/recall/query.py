@@ -8,7 +8,7 @@ phrase and by its parts; a run of characters without blanks as a phrase and, whe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -95,11 +95,6 @@ def build_query(text: str) -> Query:
             elif (term.required, term.weight) > (known.required, known.weight):
                 target[key] = term
     return Query(tuple((found or dropped).values()), cut)
-
-
-def query_of(terms: Iterable[str]) -> Query:
-    """Build a query from single texts, each of them a required phrase."""
-    return Query(tuple(term for text in terms for term, _ in _quoted_term(text))[:MAX_TERMS])
 
 
 def _quoted_term(text: str) -> Iterator[tuple[Term, bool]]:

@@ -53,8 +53,8 @@ class Consolidation:
         """Tell whether as many notes wait as the settings ask for."""
         return len(self.waiting()) >= self._team.settings.notes.threshold
 
-    def preview(self, digest: str | None = None) -> Preview:
-        """Return what a consolidation would do now, its digest by rules or as given; nothing is written.
+    def preview(self) -> Preview:
+        """Return what a consolidation would do now, its digest by rules; nothing is written.
 
         With fewer notes than the threshold `enough` is false and `apply` refuses.
         """
@@ -69,7 +69,7 @@ class Consolidation:
             Source(each.note.name, each.agent, each.title, each.note.body, each.reference) for each in plans
         ]
         ruled = digest_notes(sources, existing, self._today(), max_bytes=bound)
-        preview = Preview(
+        return Preview(
             notes=plans,
             digest="" if breaker or not plans else ruled.text,
             by="rules",
@@ -83,7 +83,6 @@ class Consolidation:
             state=self._state(),
             max_bytes=max(_LEAST_DIGEST, team.settings.notes.max_bytes),
         )
-        return preview if digest is None else preview.with_digest(digest)
 
     def apply(self, preview: Preview, origin: Origin) -> Outcome:
         """Do what a preview says if everything still is as it was seen.

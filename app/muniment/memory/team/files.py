@@ -52,12 +52,12 @@ class TeamFiles:
         except FileNotFoundError:
             return None
 
-    def names(self, directory: Path, *, suffix: str = ".md") -> list[str]:
-        """Return the names that end in `suffix` and begin with no dot; none where the directory is absent."""
+    def names(self, directory: Path) -> list[str]:
+        """Return the names that end in `.md` and begin with no dot; none where the directory is absent."""
         with self.opened(directory) as fd:
             if fd is None:
                 return []
-            return sorted(name for name in os.listdir(fd) if name.endswith(suffix) and name[0] != ".")
+            return sorted(name for name in os.listdir(fd) if name.endswith(".md") and name[0] != ".")
 
     def directories(self, directory: Path) -> list[str]:
         """Return the names of the real directories in a directory."""
@@ -84,7 +84,6 @@ class TeamFiles:
         surface: str,
         item: str,
         before: bytes | None,
-        mtime: float | None = None,
     ) -> str:
         """Put `data` at `path`, journalled before it happens, and return the journal's id of the write.
 
@@ -95,8 +94,6 @@ class TeamFiles:
         with self._journalled(path, origin, surface, item, action, before, data) as entry:
             with self._ready(path, "written"), self.opened(path.parent) as fd:
                 write_atomic(path, data, dir_fd=fd)
-                if mtime is not None:
-                    os.utime(path.name, (mtime, mtime), dir_fd=fd, follow_symlinks=False)
             return entry
 
     def remove(self, path: Path, origin: Origin, *, surface: str, item: str, before: bytes) -> str:

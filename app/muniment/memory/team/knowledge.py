@@ -15,7 +15,6 @@ from muniment.memory.team.entry import (
     MAX_FILE_BYTES,
     SUFFIX,
     Entry,
-    EntryType,
     NewEntry,
     check_new,
     decode,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 SURFACE = "knowledge"
 """The journal's word for writes to the knowledge base."""
 DIRECTORY = "knowledge"
-GENERAL = "general"
 SWEPT = "_swept"
 AGENTS = "agents"
 _MOST_SUFFIX = 999
@@ -127,13 +125,7 @@ class Knowledge:
         check_category(new.category, self)
         return self._plan(new, f"# {new.title}\n\n{new.content.strip(chr(10))}\n", None)
 
-    def plan_promote(
-        self,
-        note: Note,
-        *,
-        category: str | None = None,
-        type: EntryType = "semantic",  # noqa: A002
-    ) -> EntryPlan:
+    def plan_promote(self, note: Note, *, category: str | None = None) -> EntryPlan:
         """Return what making an entry of a note would do: it is yours then, and the note is archived."""
         chosen = category or classify(note.name, note.text)
         check_category(chosen, self)
@@ -141,7 +133,6 @@ class Knowledge:
             title=note.title,
             content=note.text if note.text.strip() else note.title,
             category=chosen,
-            type=type,
             agent=note.agent,
             source=one_line(note.name),
             note=note.id,

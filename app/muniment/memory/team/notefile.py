@@ -21,8 +21,6 @@ MAX_FILE_BYTES = 81_920
 """Body, title and front matter together, with room for the fields of a note written elsewhere."""
 
 Source = Literal["user", "agent", "task", "engine", "feedback"]
-FIELDS = ("id", "agent", "date", "session", "project", "source")
-"""The front matter that we write, in this order; a field without a value is empty text."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
 _UNSAFE = re.compile(r"[^a-z0-9]+")

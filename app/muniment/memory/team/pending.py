@@ -61,9 +61,9 @@ def notebook(agent: str, texts: Sequence[str]) -> Step:
     return {"do": "notebook", "agent": agent, "texts": list(texts)}
 
 
-def new_file(path: str, text: str, *, surface: str, item: str, mtime: float | None = None) -> Step:
+def new_file(path: str, text: str, *, surface: str, item: str) -> Step:
     """Make a file; one with the same bytes is left as it is."""
-    return {"do": "file", "path": path, "text": text, "surface": surface, "item": item, "mtime": mtime}
+    return {"do": "file", "path": path, "text": text, "surface": surface, "item": item}
 
 
 def rows(new: Sequence[NewRow]) -> Step:
@@ -187,13 +187,7 @@ class Pending:
         before = self._team.files.read(path, max_bytes=MAX_FILE_BYTES)
         if before is None:
             self._team.files.write(
-                path,
-                data,
-                origin,
-                surface=step["surface"],
-                item=step["item"],
-                before=None,
-                mtime=step["mtime"],
+                path, data, origin, surface=step["surface"], item=step["item"], before=None
             )
         elif before != data:
             raise TeamRefused(f"{path} exists already with another text; move it away.")

@@ -95,7 +95,7 @@ class ExactText(ScrollView, can_focus=False):
         def control(self) -> ExactText:
             return self.text
 
-    def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._lines: Sequence[Line] = lines
         self._rows: list[Row] = []

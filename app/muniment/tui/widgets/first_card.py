@@ -31,11 +31,11 @@ class FirstCard(Static):
     FirstCard { height: auto; margin: 0 1; padding: 0 1; border: round $border-blurred; color: $foreground; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self) -> None:
         lines = Content.assemble(
             ("The rehearsal model answers", "bold"),
             ": offline, no key, a fixed script. Try ",
             *(part for key, name, _ in TRIES for part in ((key.upper(), "bold $accent"), f" {name}  ")),
             "\nA real model: muniment config init, then model.name and base_url; or --model and --base-url.",
         )
-        super().__init__(lines, markup=False, id=id)
+        super().__init__(lines, markup=False)
