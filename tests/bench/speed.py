@@ -9,13 +9,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from bench.index_rows import index_rows  # noqa: E402 - the path has to be there first
+from bench.footprint_rows import Footprint, footprint_rows  # noqa: E402 - the path has to be there first
+from bench.index_rows import index_rows  # noqa: E402
 from bench.ledger_rows import ledger_rows  # noqa: E402
 from bench.measure import HEADER, Row, compare, process  # noqa: E402
 from bench.record_rows import record_rows  # noqa: E402
@@ -66,12 +67,13 @@ def start_rows(root: Path, rounds: int, count: int) -> list[Row]:
     ]
 
 
-GROUPS: dict[str, Callable[[Path, int, int], list[Row]]] = {
+GROUPS: dict[str, Callable[[Path, int, int], Sequence[Row | Footprint]]] = {
     "start": start_rows,
     "records": record_rows,
     "index": index_rows,
     "ledger": ledger_rows,
     "sessions": session_rows,
+    "footprint": footprint_rows,
 }
 """Each group of rows by name: it is given a directory, how many rounds, and how many records."""
 
