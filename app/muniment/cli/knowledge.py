@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("name", metavar="NAME")
 
     made = command("add", "write an entry by hand, with its row in the ledger", add)
-    made.add_argument("--category", metavar="C", required=True, help=_CATEGORIES)
+    made.add_argument("--category", metavar="C", help=f"{_CATEGORIES} (default: chosen by what it says)")
     made.add_argument("--title", required=True)
     made.add_argument("--content", required=True, help="- reads standard input")
     made.add_argument("--type", choices=("semantic", "procedural"), default="semantic")
@@ -77,7 +77,7 @@ def list_entries(arguments: argparse.Namespace, shell: Shell) -> int:
         )
         shell.out(f"{each.key}: {exact_line(each.title).text} by {each.agent}, {each.date}{marks}")
     if not entries:
-        shell.note("no entries; write one with: muniment knowledge add --category … --title … --content …")
+        shell.note("no entries; write one with: muniment knowledge add --title … --content …")
     for problem in problems:
         shell.note(f"left out: {problem.path} {problem.reason}")
     return OK
@@ -120,6 +120,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def add(arguments: argparse.Namespace, shell: Shell) -> int:
     """Write an entry; its row is trusted as yours."""
+    from muniment.memory.team.classify import classify
     from muniment.memory.team.entry import NewEntry
 
     knowledge = shell.surfaces.team.knowledge
@@ -127,7 +128,7 @@ def add(arguments: argparse.Namespace, shell: Shell) -> int:
     new = NewEntry(
         title=arguments.title,
         content=content,
-        category=arguments.category,
+        category=arguments.category or classify(arguments.title, content),
         type=arguments.type,
         expires_at=_time(arguments.expires),
     )

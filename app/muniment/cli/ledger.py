@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     made = command("telemetry", "list what recall did, newest first", telemetry)
     made.add_argument("--limit", type=positive, default=20, help="at most so many (default 20)")
+    made.add_argument("--all", action="store_true", help="all turns that are kept")
 
 
 def search(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -170,7 +171,7 @@ def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:
 def telemetry(arguments: argparse.Namespace, shell: Shell) -> int:
     """List the turns of recall: what was asked, what was chosen, and how long it took."""
     kept = shell.surfaces.recall.telemetry
-    rows = kept.newest(arguments.limit)
+    rows = kept.newest(-1 if arguments.all else arguments.limit)
     if arguments.json:
         shell.json({"rows": [row.as_dict() for row in rows], "kept": kept.count()})
         return OK

@@ -79,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         lazy("muniment.cli.memory_read", "history"),
     )
     made.add_argument("id", metavar="ID", nargs="?")
+    scope(made)
     made.add_argument("--limit", type=positive, help="at most so many")
+    made.add_argument("--all", action="store_true", help="all of them, which is what is listed anyway")
 
     made = command(
         "undo", "take back the newest write that is not undone", lazy("muniment.cli.memory_write", "undo")

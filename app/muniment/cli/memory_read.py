@@ -96,7 +96,8 @@ def _counted(arguments: argparse.Namespace, shell: Shell, counted: Stats) -> int
         return OK
     for each in counted.chain:
         skipped = f", {each.skipped} skipped" if each.skipped else ""
-        shell.out(f"{each.scope.label:<8} {each.records:>6} records{skipped}  {each.scope.directory}")
+        noun = "record " if each.records == 1 else "records"
+        shell.out(f"{each.scope.label:<8} {each.records:>6} {noun}{skipped}  {each.scope.directory}")
         for warning in each.scope.warnings:
             shell.note(warning)
     for excluded in counted.excluded:
@@ -108,7 +109,9 @@ def _counted(arguments: argparse.Namespace, shell: Shell, counted: Stats) -> int
 def history(arguments: argparse.Namespace, shell: Shell) -> int:
     """List the journalled writes of one record or of the whole chain, newest first."""
     lines = shell.surfaces.records.history(arguments.id, surface=None)
-    shown = lines if arguments.limit is None else lines[: arguments.limit]
+    if arguments.scope is not None:
+        lines = [line for line in lines if line.entry.scope == arguments.scope]
+    shown = lines[: None if arguments.all else arguments.limit]
     if arguments.json:
         shell.json(shapes.history_shape(shown))
         return OK

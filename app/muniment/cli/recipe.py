@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from muniment.cli.shell import OK, USAGE, Shell
+from muniment.cli.shell import OK, USAGE, Shell, positive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command.set_defaults(action=validate)
 
     command = commands.add_parser("list", help="list the recipes that can be run by name")
+    command.add_argument(
+        "--scope",
+        choices=("project", "global"),
+        help="project: those of the project here; global: all others",
+    )
+    command.add_argument("--limit", type=positive, help="at most so many")
+    command.add_argument("--all", action="store_true", help="all of them, which is what is listed anyway")
     command.add_argument("--json", action="store_true", help="one JSON object")
     command.set_defaults(action=list_all)
 
@@ -58,6 +65,9 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     from muniment.session.recipe import list_recipes
 
     recipes = list_recipes(shell.paths, resolve_chain(shell.cwd, shell.paths))
+    if arguments.scope is not None:
+        recipes = [each for each in recipes if (each.source == "project") == (arguments.scope == "project")]
+    recipes = recipes[: None if arguments.all else arguments.limit]
     if arguments.json:
         shell.json({"recipes": [each.as_dict() for each in recipes]})
         return OK

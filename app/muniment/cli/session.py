@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from muniment.cli.shell import OK, Shell, positive
+
+if TYPE_CHECKING:
+    from muniment.session.listing import SessionInfo
 
 LISTED = 50
 """How many sessions are listed where nothing else is said."""
@@ -20,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", type=positive, default=LISTED, help=f"at most so many (default: {LISTED})"
     )
     command.add_argument("--all", action="store_true", help="all of them, however many")
+    command.add_argument(
+        "--scope",
+        choices=("project", "global"),
+        help="project: only those of the project here; global: those of every place, as without it",
+    )
     command.add_argument("--json", action="store_true", help="one JSON object")
     command.set_defaults(action=list_all)
 
@@ -52,8 +61,13 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List sessions with title, project and age."""
     from muniment.session.listing import list_sessions, session_paths
 
-    sessions = list_sessions(shell.paths, limit=None if arguments.all else arguments.limit)
-    more = len(session_paths(shell.paths)) - len(sessions)
+    limit = None if arguments.all else arguments.limit
+    if arguments.scope == "project":
+        here = _of_project(shell, list_sessions(shell.paths))
+        sessions, total = here[:limit], len(here)
+    else:
+        sessions, total = list_sessions(shell.paths, limit=limit), len(session_paths(shell.paths))
+    more = total - len(sessions)
     if arguments.json:
         shell.json({"sessions": [each.as_dict() for each in sessions], "more": more})
         return OK
@@ -137,6 +151,16 @@ def rate(arguments: argparse.Namespace, shell: Shell) -> int:
             f"Rated {arguments.rating}: {rated.note.name} waits in the inbox, {rated.note.path.parent}."
         )
     return OK
+
+
+def _of_project(shell: Shell, sessions: list[SessionInfo]) -> list[SessionInfo]:
+    """Return the sessions that were started in the project of the working directory or below it."""
+    from pathlib import Path
+
+    from muniment.memory.records.scope import resolve_chain
+
+    root = resolve_chain(shell.cwd, shell.paths).root
+    return [each for each in sessions if each.cwd and Path(each.cwd).is_relative_to(root)]
 
 
 def _one(text: str) -> str:

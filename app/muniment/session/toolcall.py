@@ -19,9 +19,9 @@ from muniment.tools.registry import default_registry, parse_arguments
 
 
 def offered(surfaces: Surfaces) -> tuple[Tool[Any], ...]:
-    """Return the tools that a session in this directory would be offered, tasks aside."""
+    """Return the tools that a session in this directory would be offered where it is a task."""
     inside = meets_private(surfaces.paths, resolve_chain(surfaces.cwd, surfaces.paths).root)
-    withheld = (FILE_TOOLS if inside else frozenset()) | {"task_report"}
+    withheld = FILE_TOOLS if inside else frozenset()
     return tuple(tool for tool in default_registry().select(("*",)) if tool.name not in withheld)
 
 

@@ -268,9 +268,8 @@ class MemoryList(Tool[ListRequest]):
             offset=request.offset,
         )
         shown = len(selection.entries)
-        noun = "record" if selection.total == 1 else "records"
         lines = [
-            f"{selection.total} {noun}"
+            _records(selection.total)
             + (f", {shown} shown:" if shown < selection.total else ":" if shown else ".")
         ]
         lines += [_row(entry) for entry in selection.entries]
@@ -333,7 +332,7 @@ class MemorySearch(Tool[SearchRequest]):
 
 def _search_text(result: SearchResult, limit: int) -> str:
     count = len(result.hits)
-    lines = [f"{count} {'hit' if count == 1 else 'hits'}, {result.searched} records searched."]
+    lines = [f"{count} {'hit' if count == 1 else 'hits'}, {_records(result.searched)} searched."]
     for hit in result.hits:
         mark = ""
         if hit.overridden_by is not None:
@@ -397,14 +396,18 @@ class MemoryStats(Tool[StatsRequest]):
     def execute(self, proposal: Proposal, context: ToolContext) -> ToolResult:
         self.planned(proposal, StatsRequest)
         stats = context.surfaces.records.stats()
-        lines = [f"{stats.distinct} distinct records. The scope chain, lowest first:"]
+        lines = [f"{_records(stats.distinct, 'distinct ')}. The scope chain, lowest first:"]
         for each in stats.chain:
-            lines.append(f"- {_at(each.scope)}: {each.records} records, {each.skipped} skipped")
+            lines.append(f"- {_at(each.scope)}: {_records(each.records)}, {each.skipped} skipped")
             lines += [f"  warning: {warning}" for warning in each.scope.warnings]
         lines += [f"- left out: {each.directory} {each.reason}" for each in stats.excluded]
         lines += [f"- skipped: {_one(str(each.path))} {each.reason}" for each in stats.skipped]
         text = cut_text("\n".join(lines), "cut here; the rest: `muniment memory stats --json`")
         return ToolResult("completed", shapes.stats_shape(stats), text)
+
+
+def _records(number: int, kind: str = "") -> str:
+    return f"{number} {kind}{'record' if number == 1 else 'records'}"
 
 
 def _checked_id(tool: str, record_id: str) -> None:
