@@ -106,12 +106,30 @@ def test_a_digest_can_be_given_from_standard_input(cli: Inside, project: Path) -
     assert waiting(project) == 5
 
 
+def test_a_note_can_be_filed_elsewhere_by_its_name(cli: Inside, project: Path) -> None:
+    fill(project, 5)
+    plain = cli("consolidate", "--dry-run", "--json").json
+    assert {each["category"] for each in plain["notes"]} == {"project-notes"}
+    assert cli("consolidate", "--yes", "--category", "ripley-1=gossip").code == 2
+    assert cli("consolidate", "--yes", "--category", "ripley-1").code == 2
+    assert cli("consolidate", "--yes", "--category", "nobody=reviews").code == 1
+    assert waiting(project) == 5
+    options = ("--category", "ripley-1=reviews", "--category", "ripley-2.md=architecture")
+    done = cli("consolidate", "--yes", "--json", *options)
+    assert done.code == 0
+    assert len(list((project / "knowledge" / "reviews").glob("*.md"))) == 1
+    assert len(list((project / "knowledge" / "architecture").glob("*.md"))) == 1
+    assert "knowledge/architecture/" in (project / "notes.md").read_text()
+
+
 def test_a_storm_of_one_note_is_archived_and_nothing_is_learned(cli: Inside, project: Path) -> None:
     place = project / "notes" / "inbox"
     place.mkdir(parents=True)
     for number in range(6):
         (place / f"a-{number}.md").write_text("again")
     assert "mostly repeat one text" in cli("consolidate", "--dry-run").out
+    refused = cli("consolidate", "--dry-run", "--category", "a-1=reviews")
+    assert (refused.code, "none of it is filed" in refused.err) == (2, True)
     shape = cli("consolidate", "--yes", "--json").json
     assert (shape["breaker"], shape["digest"], shape["knowledge"], shape["rows"]) == (True, "", [], 0)
     assert waiting(project) == 0

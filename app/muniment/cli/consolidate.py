@@ -20,6 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done; asks no model")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--digest", help="write this digest and not a made one; - reads standard input")
+    parser.add_argument(
+        "--category",
+        action="append",
+        default=[],
+        metavar="NOTE=CATEGORY",
+        help="file a note elsewhere; may be given several times",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.set_defaults(action=consolidate)
 
@@ -36,6 +43,10 @@ def consolidate(arguments: argparse.Namespace, shell: Shell) -> int:
     preview = prepare(shell.surfaces)
     if not preview.enough:
         return _too_few(arguments, shell, preview)
+    for each in arguments.category:
+        # A name may hold the sign itself; a category never does.
+        name, _, category = each.rpartition("=")
+        preview = preview.with_category(name if name.endswith(".md") else f"{name}.md", category)
     if given is not None:
         preview = preview.with_digest(given)
     if arguments.dry_run:

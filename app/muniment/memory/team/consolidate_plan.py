@@ -87,6 +87,8 @@ class Preview:
         """Return the preview with one note filed elsewhere; raise `InvalidInput`, `NotFound`."""
         from muniment.memory.team.classify import CATEGORIES, as_category
 
+        if self.breaker:
+            raise InvalidInput("This batch goes to the archive as a whole; none of it is filed.")
         if as_category(category) is None:
             raise InvalidInput(
                 f"There is no category {category[:60]!a}; the categories are {', '.join(CATEGORIES)}."
