@@ -75,6 +75,18 @@ def test_nothing_in_the_source_is_left_open(word: str) -> None:
     assert found == []
 
 
+_UNEXPLAINED = re.compile(r"# (noqa(: [A-Z0-9, ]+)?|type: ignore(\[[^\]]*\])?)\s*$", re.MULTILINE)
+
+
+def test_each_ignored_rule_says_why() -> None:
+    found = [
+        f"{name_of(path)}: {match[0].strip()}"
+        for path in SOURCES
+        for match in _UNEXPLAINED.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
 def test_files_are_opened_only_where_links_are_refused() -> None:
     """Memory, sessions and settings go through the one place that refuses what is no plain file."""
     allowed = {"app/muniment/safety/files.py"}

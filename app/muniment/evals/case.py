@@ -200,7 +200,7 @@ def _made(checked: Mapping[str, Any], path: Path) -> Case:
         path=path,
         turns=tuple(_turn(each) for each in checked["turns"]),
         expect=tuple(Expectation(name, value) for each in checked["expect"] for name, value in each.items()),
-        answers=answers if isinstance(answers, str) else tuple(_answer(each) for each in answers),  # type: ignore[arg-type]
+        answers=answers if isinstance(answers, str) else tuple(_answer(each) for each in answers),  # type: ignore[arg-type]  # `shape.CASE` allows no other word
         live=checked.get("live", False),
         mode=Mode(checked.get("mode", "manual")),
         recipe=checked.get("recipe"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,6 +102,6 @@ class Observed:
             return None
 
 
-def _sum(numbers: object) -> int | None:
-    known = [each for each in numbers if each is not None]  # type: ignore[attr-defined]
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [each for each in numbers if each is not None]
     return sum(known) if known else None

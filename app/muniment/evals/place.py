@@ -110,7 +110,7 @@ def temporary_place() -> Iterator[Place]:
 
 def _outside_projects() -> Path:
     """Return a temporary directory of which no part is a project: such a project's memory would take part."""
-    candidates = [Path(os.path.realpath(each)) for each in (tempfile.gettempdir(), "/tmp", "/var/tmp")]  # noqa: S108
+    candidates = [Path(os.path.realpath(each)) for each in (tempfile.gettempdir(), "/tmp", "/var/tmp")]  # noqa: S108 - only asked for, never guessed at: `mkdtemp` makes the name
     for each in candidates:
         if each.is_dir() and os.access(each, os.W_OK) and not _in_project(each):
             return each

@@ -45,7 +45,7 @@ class Step:
     """Told after the text, which they discard; the text then comes a second time."""
 
 
-def call(name: str, arguments: Mapping[str, Any] | str | None = None, *, id: str = "") -> ToolCall:  # noqa: A002
+def call(name: str, arguments: Mapping[str, Any] | str | None = None, *, id: str = "") -> ToolCall:  # noqa: A002 - the word of `ToolCall`
     """Make a call; text is sent as it is, an empty id is filled in by the model in the order of calls."""
     raw = arguments if isinstance(arguments, str) else json.dumps(dict(arguments or {}), ensure_ascii=False)
     return ToolCall(id, name, raw)

@@ -317,7 +317,7 @@ def _enter(path: Path) -> int:
     else:
         cut = len(parts)
     # Joined by hand: in a store this is done a dozen times, and a new path costs as much as opening it.
-    base = os.path.join(*parts[:cut]) if 0 < cut < len(parts) else path if cut else "."  # noqa: PTH118
+    base = os.path.join(*parts[:cut]) if 0 < cut < len(parts) else path if cut else "."  # noqa: PTH118 - as above
     try:
         fd = os.open(base, _DIR_FLAGS)
         for part in parts[cut:]:

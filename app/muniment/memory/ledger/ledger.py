@@ -104,7 +104,7 @@ class Ledger:
             if connection is None:
                 return []
             now = self.clock()
-            rows = connection.execute(f"SELECT {COLUMNS} FROM memory ORDER BY number")  # noqa: S608
+            rows = connection.execute(f"SELECT {COLUMNS} FROM memory ORDER BY number")  # noqa: S608 - names of ours
             return [read_row(row, now) for row in rows]
 
     def counts(self, places: Places | None = None) -> dict[str, int]:
@@ -116,7 +116,7 @@ class Ledger:
                 return counted
             late = "CASE WHEN status = 'active' AND expires_at <= :now THEN 'expired' ELSE status END"
             rows = connection.execute(
-                f"SELECT {late}, count(*) FROM memory WHERE {condition} GROUP BY 1",  # noqa: S608
+                f"SELECT {late}, count(*) FROM memory WHERE {condition} GROUP BY 1",  # noqa: S608 - names of ours
                 parameters | {"now": format_time(self.clock())},
             )
             counted.update(dict(rows.fetchall()))
@@ -267,14 +267,14 @@ class Ledger:
         if not is_row_id(row_id):
             return None
         found = connection.execute(
-            f"SELECT {COLUMNS} FROM memory WHERE id = ?",  # noqa: S608
+            f"SELECT {COLUMNS} FROM memory WHERE id = ?",  # noqa: S608 - names of ours
             (row_id,),
         ).fetchone()
         return None if found is None else read_row(found, self.clock())
 
     def _of_source(self, connection: sqlite3.Connection, source_key: str) -> list[Row]:
         rows = connection.execute(
-            f"SELECT {COLUMNS} FROM memory WHERE source_key = ? ORDER BY number",  # noqa: S608
+            f"SELECT {COLUMNS} FROM memory WHERE source_key = ? ORDER BY number",  # noqa: S608 - names of ours
             (source_key,),
         ).fetchall()
         now = self.clock()
@@ -285,7 +285,7 @@ class Ledger:
         values = (*row_values(row), *words)
         marks = ", ".join("?" * len(values))
         connection.execute(
-            f"INSERT INTO memory({COLUMNS}, title_words, labels_words, body_words, code_words)"  # noqa: S608
+            f"INSERT INTO memory({COLUMNS}, title_words, labels_words, body_words, code_words)"  # noqa: S608 - names of ours
             f" VALUES ({marks})",
             values,
         )

@@ -157,7 +157,7 @@ def _read_range(
 
     try:
         rows = connection.execute(
-            f"SELECT {COLUMNS} FROM memory WHERE number BETWEEN ? AND ?",  # noqa: S608
+            f"SELECT {COLUMNS} FROM memory WHERE number BETWEEN ? AND ?",  # noqa: S608 - names of ours
             (start, end),
         ).fetchall()
         for row in rows:

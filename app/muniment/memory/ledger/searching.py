@@ -101,7 +101,7 @@ def search(
     if not everything:
         condition = f"{condition} AND {_LIVE}"
     room = DEFAULT_LIMIT if limit is None else limit
-    searched = connection.execute(f"SELECT count(*) FROM memory WHERE {condition}", parameters).fetchone()[0]  # noqa: S608
+    searched = connection.execute(f"SELECT count(*) FROM memory WHERE {condition}", parameters).fetchone()[0]  # noqa: S608 - names of ours
     query = build_query(text)
     if not text.strip():
         found = [Found(row, 0.0) for row in _newest(connection, condition, parameters, room + 1, now)]
@@ -161,7 +161,7 @@ def matching(
     look and the search ends as soon as there are enough.
     """
     rows = connection.execute(
-        f"SELECT {JOINED} FROM memory_text JOIN memory ON memory.number = memory_text.rowid"  # noqa: S608
+        f"SELECT {JOINED} FROM memory_text JOIN memory ON memory.number = memory_text.rowid"  # noqa: S608 - names of ours
         f" WHERE memory_text MATCH :match AND {condition} ORDER BY rank LIMIT :limit",
         parameters | {"match": query.expression, "limit": limit},
     )
@@ -183,7 +183,7 @@ def _newest(
     now: datetime,
 ) -> list[Row]:
     rows = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE {condition} ORDER BY updated_at DESC, id LIMIT :limit",  # noqa: S608
+        f"SELECT {COLUMNS} FROM memory WHERE {condition} ORDER BY updated_at DESC, id LIMIT :limit",  # noqa: S608 - names of ours
         parameters | {"limit": limit},
     )
     return [read_row(row, now) for row in rows]

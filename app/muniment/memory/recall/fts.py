@@ -37,7 +37,7 @@ class TextTable:
         connection.execute(f"CREATE VIRTUAL TABLE {self.name}_words USING fts5vocab({self.name}, 'row')")
         weights = ", ".join([*(str(weight) for _, weight in self.columns), str(CODE_WEIGHT)])
         connection.execute(
-            f"INSERT INTO {self.name}({self.name}, rank) VALUES ('rank', 'bm25({weights})')"  # noqa: S608
+            f"INSERT INTO {self.name}({self.name}, rank) VALUES ('rank', 'bm25({weights})')"  # noqa: S608 - names of ours
         )
 
     def insert(self, connection: sqlite3.Connection, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
@@ -54,7 +54,7 @@ class TextTable:
         marks = ", ".join("?" * (len(self.columns) + 2))
         columns = ", ".join([*(name for name, _ in self.columns), CODE_COLUMN])
         connection.executemany(
-            f"INSERT INTO {self.name}({self.name}, rowid, {columns}) VALUES ('delete', {marks})",  # noqa: S608
+            f"INSERT INTO {self.name}({self.name}, rowid, {columns}) VALUES ('delete', {marks})",  # noqa: S608 - names of ours
             (prepare(number, texts) for number, texts in rows),
         )
 
@@ -64,7 +64,7 @@ class TextTable:
             # FTS5 has no expression that asks for nothing.
             return []
         rows = connection.execute(
-            f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rank, rowid LIMIT ?",  # noqa: S608
+            f"SELECT rowid FROM {self.name} WHERE {self.name} MATCH ? ORDER BY rank, rowid LIMIT ?",  # noqa: S608 - names of ours
             (query.expression, limit),
         )
         return [number for (number,) in rows]
@@ -84,7 +84,7 @@ class TextTable:
 
     def optimize(self, connection: sqlite3.Connection) -> None:
         """Rewrite the whole table, so that words of removed rows are in it no longer."""
-        connection.execute(f"INSERT INTO {self.name}({self.name}) VALUES ('optimize')")  # noqa: S608
+        connection.execute(f"INSERT INTO {self.name}({self.name}) VALUES ('optimize')")  # noqa: S608 - names of ours
 
 
 def prepare(number: int, texts: Sequence[str]) -> tuple[object, ...]:

@@ -65,7 +65,7 @@ def _disagreeing(
     connection: sqlite3.Connection, scope: Scope, files: Sequence[tuple[str, tuple[int, int, int, int]]]
 ) -> Iterator[str]:
     """Yield the names of files of which the index says something else."""
-    statement = f"SELECT {META_COLUMNS}, content FROM record JOIN body USING (number) WHERE id = ?"  # noqa: S608
+    statement = f"SELECT {META_COLUMNS}, content FROM record JOIN body USING (number) WHERE id = ?"  # noqa: S608 - names of ours
     for opened in open_files(scope, files, 0):
         row = connection.execute(statement, (opened.name.removesuffix(".yaml"),)).fetchone()
         record = opened.record

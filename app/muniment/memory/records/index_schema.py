@@ -32,7 +32,7 @@ _TABLES = (
     "CREATE TABLE body(number INTEGER PRIMARY KEY, content TEXT NOT NULL)",
 )
 META_COLUMNS = "id, category, title, tags, source, created, updated, expires"
-INSERT_RECORD = f"INSERT INTO record(number, {META_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+INSERT_RECORD = f"INSERT INTO record(number, {META_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - names of ours
 INSERT_BODY = "INSERT INTO body(number, content) VALUES (?, ?)"
 PUT_FILE = "INSERT OR REPLACE INTO file(name, signature, reason) VALUES (?, ?, ?)"
 PUT_ABOUT = "INSERT OR REPLACE INTO about(key, value) VALUES (?, ?)"

@@ -231,7 +231,7 @@ def _candidates(state: ScopeState, query: Query, room: int) -> list[tuple[str, .
         part = numbers[start : start + 500]
         marks = ",".join("?" * len(part))
         rows += state.connection.execute(
-            f"SELECT {META_COLUMNS}, content FROM record JOIN body USING (number)"  # noqa: S608
+            f"SELECT {META_COLUMNS}, content FROM record JOIN body USING (number)"  # noqa: S608 - names of ours
             f" WHERE number IN ({marks})",
             part,
         ).fetchall()

@@ -75,7 +75,7 @@ class ChoiceRow(Widget, can_focus=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._offers: tuple[Offer, ...] = ()
         self._chosen: Choice | None = None

@@ -38,7 +38,7 @@ THREAD_FROM = 40_000
 class ApprovalPanel(Vertical):
     """Shows all of a proposal, scrolls it, and knows which of its ends has been drawn."""
 
-    def __init__(self, proposal: Proposal, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, proposal: Proposal, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._proposal = proposal
         self._large = size_of(proposal) >= THREAD_FROM

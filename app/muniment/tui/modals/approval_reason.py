@@ -32,7 +32,7 @@ class ReasonField(Input):
     class Left(Message):
         """The person went back."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(
             id=id, placeholder="why not? (goes to the model)", max_length=REASON_MAX_CHARACTERS, disabled=True
         )

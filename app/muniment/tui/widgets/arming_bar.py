@@ -112,7 +112,7 @@ class ArmingBar(Widget, can_focus=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._state = BarState.DISARMED
         self._progress = 0.0
