@@ -65,3 +65,32 @@ def test_without_a_trace_none_is_left(tmp_path: Path) -> None:
     done = run("run", "--prompt", "hello", "--provider", "rehearsal", "--no-trace", cwd=tmp_path, base=base)
     assert done.code == 0
     assert [path for path in left_behind(base) if "traces" in path.parts] == []
+
+
+PLAIN_KEY = "skliveabcdef0123456789zyxwvu"
+
+
+def test_no_mode_writes_the_key_into_memory_and_no_word_of_it_is_noted(tmp_path: Path) -> None:
+    base, project = tmp_path / "user", tmp_path / "project"
+    (project / ".muniment").mkdir(parents=True)
+    calls = (
+        Call("memory_store", {"title": "The key", "content": f"It is {PLAIN_KEY}."}, id="c1"),
+        Call("note_add", {"title": "Key", "body": PLAIN_KEY}, id="c2"),
+        Call("write_file", {"mode": "create", "path": "key.txt", "content": PLAIN_KEY}, id="c3"),
+    )
+    note = project / ".muniment" / "memory" / "rule.yaml"
+    note.parent.mkdir()
+    note.write_text("id: rule\ntitle: A rule\ncontent: cite both notes\n")
+    with serve([Reply(text="I try.", calls=calls), Reply(text="Refused.")]) as server:
+        options = ["--provider", "openai", "--model", "m", "--base-url", server.base_url, "--json"]
+        words = ["run", "--prompt", f"my rule and key is {PLAIN_KEY}", "--mode", "bypass", *options]
+        done = run(*words, cwd=project, base=base, env={"OPENAI_API_KEY": PLAIN_KEY})
+    results = [event for event in done.events if event["event"] == "tool_result"]
+    assert [(event["tool"], event["status"]) for event in results] == [
+        ("memory_store", "invalid_arguments"),
+        ("note_add", "invalid_arguments"),
+        ("write_file", "invalid_arguments"),
+    ]
+    assert "API key" in results[0]["text"]
+    files = left_behind(base, project)
+    assert [path for path in files if PLAIN_KEY.encode() in path.read_bytes()] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from muniment.tools.registry import Registry, parse_arguments
 TOOL_GRACE_SECONDS = 0.5
 _PLACES = frozenset({"identifier", "id", "name", "scope", "directory", "path", "file"})
 STOPPED_BEFORE = "The user stopped the turn before this call ran; it was not executed."
+HOLDS_KEY = "The text holds the API key that is in use, which is never written anywhere; leave it out."
 Emit = Callable[[Event], None]
 
 
@@ -27,6 +29,10 @@ class Journalist(Protocol):
     """Writes a record of the running turn; True where it is on disk."""
 
     def __call__(self, kind: str, **fields: Any) -> Awaitable[bool]: ...
+
+
+def _holds_none(text: str) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ class Desk:
     """Returns why a change cannot be logged now, or None."""
     withheld: frozenset[str] = frozenset()
     """Tools that are not offered here whatever the recipe says."""
+    holds_key: Callable[[str], bool] = _holds_none
+    """Whether a text holds the API key in use; no mode and no approval lets that be written."""
 
     def offered(self) -> tuple[Tool[Any], ...]:
         return tuple(
@@ -90,7 +98,7 @@ class Calls:
     ) -> ToolResult:
         tool = self.desk.find(call.name)
         if tool is None:
-            emit(ToolCalled(call.id, call.name, call.arguments))
+            emit(ToolCalled(call.id, call.name, object_or_text(call.arguments)))
             names = ", ".join(each.name for each in self.desk.offered()) or "none"
             return told("unknown_tool", f"There is no tool {call.name[:80]!a}; available: {names}.")
         try:
@@ -99,9 +107,11 @@ class Calls:
             arguments = parse_arguments(tool, call.arguments.strip())
             request = tool.prepare(arguments)
         except InvalidInput as fault:
-            emit(ToolCalled(call.id, call.name, call.arguments))
+            emit(ToolCalled(call.id, call.name, object_or_text(call.arguments)))
             return told("invalid_arguments", fault.sentence)
         emit(ToolCalled(call.id, call.name, arguments))
+        if tool.effect is not Effect.READ and self.desk.holds_key(json.dumps(arguments, ensure_ascii=False)):
+            return told("invalid_arguments", HOLDS_KEY)
         verdict = decide(
             tool.name, tool.effect, mode(), targets=tool.targets(request), approve=self.desk.approve
         )
@@ -230,6 +240,22 @@ def attempt(tool: Tool[Any], proposal: Proposal, context: ToolContext) -> ToolRe
         return told(
             "failed", f"{tool.name} failed because of a fault in Muniment ({type(error).__name__}: {error})."
         )
+
+
+def object_or_text(arguments: str) -> dict[str, Any] | str:
+    """Return the arguments of a call as the object they are, or as the text where one would hide a part."""
+    try:
+        value = json.loads(arguments or "{}", object_pairs_hook=_each_once)
+    except (ValueError, RecursionError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is given twice")
+    return found
 
 
 def told(status: ToolStatus, text: str) -> ToolResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,7 @@ class Context:
         strict_layout: bool = False,
         session: str = "",
         retrieval: str = "off",
+        scrub: Callable[[str], str] = str,
         providers: Providers | None = None,
     ) -> None:
         self.surfaces = surfaces
@@ -81,6 +82,7 @@ class Context:
         """What providers want in the inbox, title and body; the next turn puts them there."""
         self._strict = strict_layout
         self._retrieval = retrieval
+        self._scrub = scrub
         self._digest: Block | None = None
         self.carries_digest = False
         """Whether a digest was built, which may have found nothing to list."""
@@ -99,7 +101,9 @@ class Context:
 
     def look_up(self, prompt: str, *, preview: bool = False) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         """Ask every provider of a turn and return its blocks and sentences; keeps nothing."""
-        query = BlockQuery(self.recipe, prompt, self.session, self._retrieval, preview, self.hints)
+        query = BlockQuery(
+            self.recipe, self._scrub(prompt), self.session, self._retrieval, preview, self.hints
+        )
         found: list[Block] = []
         notices: list[str] = []
         for name, provider in self.providers:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import cast
 
 from muniment.approval.proposal import DecidedBy, Decision
+from muniment.session.calls import object_or_text
 from muniment.session.events import (
     Compacted,
     Decided,
@@ -80,12 +80,7 @@ def _called(pending: dict[str, dict[str, str]], call_id: str) -> Iterator[Event]
     call = pending.pop(call_id, None)
     if call is None:
         return
-    arguments: dict[str, Any] | str = call["arguments"]
-    try:
-        value = json.loads(call["arguments"] or "{}")
-    except (ValueError, RecursionError):
-        value = None
-    yield ToolCalled(call_id, call["name"], value if isinstance(value, dict) else arguments)
+    yield ToolCalled(call_id, call["name"], object_or_text(call["arguments"]))
 
 
 def covered_by(records: Iterable[LogRecord], summary: str) -> list[LogRecord]:

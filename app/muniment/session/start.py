@@ -110,7 +110,7 @@ def open_session(
             )
         surfaces.skills = Catalog.from_list(log.history.skills)
         context, desk, task, nonce = _assemble(
-            log, recipe, surfaces, effective, env, options, approver, registry, notices, name
+            log, recipe, surfaces, effective, env, options, approver, registry, notices, name, scrub
         )
         notices.extend(log.notices)
         if log.history.unknown and options.headless:
@@ -224,6 +224,7 @@ def _assemble(
     registry: Registry | None,
     notices: list[str],
     model_name: str,
+    scrub: Callable[[str], str],
 ) -> tuple[Context, Desk, TaskState | None, str | None]:
     from muniment.session.recipe import retrieval_state
 
@@ -246,6 +247,7 @@ def _assemble(
         approver=_nobody if options.approve == "none" else approver,
         can_save=can_save,
         withheld=withheld,
+        holds_key=lambda text: scrub(text) != text,
     )
     offered = desk.offered()
     if withheld & FILE_TOOLS and any(tools.get(each) for each in FILE_TOOLS):
@@ -267,6 +269,7 @@ def _assemble(
         strict_layout=settings.model.chat_layout == "strict",
         session=log.id,
         retrieval=retrieval_state(recipe, settings, environ),
+        scrub=scrub,
     )
     if not options.headless and recipe.memory.digest and not _suppressed(environ, notices):
         notices.extend(context.build_digest())
