@@ -229,3 +229,21 @@ def test_no_colour_codes_reach_a_pipe(project: Path, user: Path) -> None:
         done = run(*arguments, cwd=project, base=user)
         assert done.code == 0, done.err
         assert "\x1b" not in done.out + done.err
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["markdown", "json"])
+def test_an_export_hides_nothing_from_a_terminal_and_stays_the_same_json_in_a_pipe(
+    options: tuple[str, ...], project: Path, user: Path
+) -> None:
+    said = "hello \u202e\x9b2J there"
+    ended = run("run", "--prompt", said, "--provider", "rehearsal", cwd=project, base=user)
+    assert ended.code == 0, ended.err
+    name = next((user / "state" / "sessions").glob("*.jsonl")).stem
+    with Terminal(["session", "export", name, *options], cwd=project, base=user, rows=200) as terminal:
+        assert terminal.exit_code() == 0
+        assert b"hello" in terminal.raw
+        for hidden in ("\u202e", "\x9b"):
+            assert hidden.encode() not in terminal.raw
+    if options:
+        piped = run("session", "export", name, *options, cwd=project, base=user).json
+        assert said in [each.get("text") for each in piped["records"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from muniment.cli.shell import OK, Shell, positive
@@ -104,9 +103,10 @@ def export(arguments: argparse.Namespace, shell: Shell) -> int:
     from muniment.session.export import as_json, as_markdown, read_log
 
     records = read_log(shell.paths, arguments.id)
-    as_data = arguments.json or arguments.format == "json"
-    text = as_json(records) if as_data else as_markdown(records)
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    if arguments.json or arguments.format == "json":
+        shell.json_text(as_json(records).rstrip("\n"))
+    else:
+        shell.out(as_markdown(records).rstrip("\n"))
     return OK
 
 

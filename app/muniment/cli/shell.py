@@ -119,10 +119,12 @@ class Shell:
 
     def json(self, value: Any) -> None:
         """Print one JSON object on one line of stdout."""
-        text = dumps(value)
+        self.json_text(dumps(value))
+
+    def json_text(self, text: str) -> None:
+        """Print JSON that is text already; on a terminal what hides or controls becomes an escape of JSON."""
         if sys.stdout.isatty():
-            # The same JSON, but what hides or controls must not reach a terminal as it is.
-            text = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+            text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
         sys.stdout.write(text + "\n")
 
     def out(self, text: str = "") -> None:

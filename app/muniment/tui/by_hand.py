@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from muniment.approval.proposal import Asker, Decision, Proposal
 from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
 from muniment.session.holdings import KIND_WORDS, Item
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
         await open_item(app, engine, item)
     elif verb == "copy":
         app.copy_to_clipboard(item.id)
-        app.notify(f"Copied {item.id}.", markup=False)
+        app.notify(f"Copied {reading_line(item.id)}.", markup=False)
     elif (act := acts.get((verb, item.kind))) is not None:
         await act(app, engine, item)
     else:
@@ -117,8 +118,6 @@ def fault(app: MunimentApp, sentence: str) -> None:
     """Say what went wrong: in the conversation, and over whatever screen lies above it."""
     app.tell(sentence, error=True)
     if app.screen is not app.session_screen:
-        from muniment.safety.visible import reading_line
-
         app.notify(reading_line(sentence), severity="error", markup=False)
 
 
@@ -127,8 +126,6 @@ def done(app: MunimentApp, sentence: str, written: str) -> None:
     app.tell(sentence)
     app.session_screen.written(written)
     if app.screen is not app.session_screen:
-        from muniment.safety.visible import reading_line
-
         app.notify(reading_line(sentence), markup=False)
 
 
