@@ -184,6 +184,19 @@ def test_history_of_one_scope_leaves_the_other_out(cli: Inside) -> None:
         assert {each["scope"] for each in entries} == {scope}
 
 
+def test_an_expired_record_can_be_shown_and_given_more_time_by_hand(cli: Inside) -> None:
+    _store(cli, "one", "--tag", "old", "--expires-at", "2020-01-01")
+    _store(cli, "two", "--expires-at", "")
+    assert cli("memory", "show", "rule").code == 1
+    shown = cli("memory", "show", "rule", "--all", "--json").json
+    assert (shown["expired"], shown["record"]["content"]) == (True, "two")
+    assert shown["record"]["expires_at"] == "2020-01-01T23:59:59Z"
+    assert "has expired" in cli("memory", "show", "rule", "--all").out
+    assert cli("memory", "edit", "rule", "--clear", "expires_at").code == 0
+    record = cli("memory", "show", "rule", "--json").json["record"]
+    assert (record["content"], record["tags"], record["expires_at"]) == ("two", ["old"], None)
+
+
 def test_sessions_of_one_project_are_listed_without_those_of_others(
     cli: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

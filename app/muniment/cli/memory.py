@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = command("show", "show one record whole", lazy("muniment.cli.memory_read", "show"))
     made.add_argument("id", metavar="ID")
     scope(made)
+    made.add_argument("--all", action="store_true", help="an expired copy too, where none counts")
 
     made = command("search", "search records, best first", lazy("muniment.cli.memory_read", "search"))
     made.add_argument("query", metavar="QUERY", nargs="+")

@@ -37,7 +37,7 @@ def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Show one record in its exact form."""
-    found = shell.surfaces.records.get(arguments.id, arguments.scope)
+    found = shell.surfaces.records.get(arguments.id, arguments.scope, expired=arguments.all)
     if arguments.json:
         shell.json(shapes.show_shape(found))
         return OK
@@ -49,6 +49,8 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
             continue
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         shell.out(f"{name}: {exact_line(text).text}")
+    if found.expired:
+        shell.out("This copy has expired and does not count.")
     shell.out(f"scope: {found.scope.label}, {found.scope.directory}")
     for other in found.overrides:
         shell.out(f"overrides: {other.label}, {other.directory}")

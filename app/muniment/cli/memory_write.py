@@ -40,7 +40,7 @@ def store(arguments: argparse.Namespace, shell: Shell) -> int:
 def edit(arguments: argparse.Namespace, shell: Shell) -> int:
     """Change fields of one copy; without any option the whole file opens in $EDITOR."""
     records = shell.surfaces.records
-    found = records.get(arguments.id, arguments.scope)
+    found = records.get(arguments.id, arguments.scope, expired=True)
     given = (
         arguments.title,
         arguments.content,
@@ -229,7 +229,7 @@ def _preview(plan: UndoPlan) -> str:
 
 
 def _time(text: str | None) -> datetime | None:
-    if text is None:
+    if not text:
         return None
     from muniment.memory.records.times import TimeFault, parse_time
 

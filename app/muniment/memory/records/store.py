@@ -92,21 +92,23 @@ class RecordStore(SearchedStore):
         distinct = {meta.id for metas in levels for meta in metas}
         return Stats(tuple(counts), chain.excluded, len(distinct), tuple(skipped))
 
-    def get(self, record_id: str, scope: ScopeWord | None = None) -> Found:
+    def get(self, record_id: str, scope: ScopeWord | None = None, *, expired: bool = False) -> Found:
         """Return the copy that counts: the deepest readable, unexpired one, within `scope` where given.
 
-        Raise `NotFound` with what stands in the way, `InvalidRecord` for no identifier or scope.
+        With `expired` the deepest expired one where none counts. Raise `NotFound` with what stands in the
+        way, `InvalidRecord` for no identifier or scope.
         """
         planning.check_id(record_id)
         planning.check_scope_word(scope)
         chain = self.chain()
         copies, unreadable = self._copies(chain, record_id)
-        for copy in copies:
-            if not copy.expired and scope in (None, copy.scope.kind):
+        asked = [copy for copy in copies if scope in (None, copy.scope.kind)]
+        for copy in asked:
+            if not copy.expired:
                 return copy
-        late = [
-            str(copy.scope.directory) for copy in copies if copy.expired and scope in (None, copy.scope.kind)
-        ]
+        if expired and asked:
+            return asked[0]
+        late = [str(copy.scope.directory) for copy in asked]
         where = f"the {scope} scope" if scope else "the scope chain"
         about = f"; expired: {', '.join(late)}" if late else ""
         about += planning.describe_unreadable(unreadable)
