@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.command import CommandPalette
 
 from muniment.approval.gate import Standing
 from muniment.approval.proposal import Decision
@@ -225,7 +226,7 @@ async def test_nothing_opens_over_the_dialog(key: str, is_armed: bool) -> None:
 async def test_the_palette_opens_where_no_dialog_is() -> None:
     async with running() as (app, pilot, _):
         await pilot.press("ctrl+p")
-        await until(pilot, lambda: type(app.screen).__name__ == "CommandPalette")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
 
 
 async def test_an_action_without_an_input_decides_nothing() -> None:

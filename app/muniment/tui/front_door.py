@@ -7,6 +7,7 @@ here as well: what it does not admit reaches no widget and no binding.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -16,11 +17,14 @@ from rich.console import RenderableType
 from textual import _time, events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.screen import Screen
 
 from muniment.approval.gate import Clock, Heartbeat
 
 BEAT_SECONDS = 0.05
+COMPOSE_SECONDS = 1.0
+"""Input waits at most so long for the widgets of the screen it is meant for."""
 
 
 def made_clock() -> float:
@@ -131,9 +135,27 @@ class FrontDoorApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.AppBlur, events.AppFocus)):
             self.shake_guards()
-        elif self._is_input(event) and not event.is_forwarded and not self._admit(event):
-            return
+        elif self._is_input(event) and not event.is_forwarded:
+            await self._screen_ready()
+            if not self._admit(event):
+                return
         await super().on_event(event)
+
+    async def _screen_ready(self) -> None:
+        """Wait until the screen on top has its widgets: what is typed right behind the key that opened it is
+        meant for it, and its actions count on them."""
+        until = time.monotonic() + COMPOSE_SECONDS
+        while (top := self._screen_on_top()) is not None and not (top.is_mounted or self._exit):
+            if time.monotonic() > until:
+                return
+            await asyncio.sleep(0)
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Screens lose their widgets one after the other while the app leaves: to miss one then is no fault.
+        if self._exit and isinstance(error, NoMatches):
+            self.log.warning(f"missed on the way out: {error}")
+            return
+        super()._handle_exception(error)
 
     @staticmethod
     def _is_input(event: events.Event) -> bool:
@@ -167,8 +189,10 @@ class FrontDoorApp(App[int]):
             guard.frame_displayed()
 
     def action_command_palette(self) -> None:
-        if self.guard is None:
-            super().action_command_palette()
+        from muniment.tui.palette import Palette
+
+        if self.guard is None and not isinstance(self._screen_on_top(), Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def before_leaving(self, farewell: Callable[[], None]) -> None:
         """Have a function called when the app ends, in whatever way; it must bear being called twice."""

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.screen import Screen
 
+from muniment.tui.place import Place
 from muniment.tui.slash import COMMANDS
+from muniment.tui.widgets.options import can_page
 
 _HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
+
+
+class Palette(CommandPalette, Place[None]):
+    """The palette, which leaves once and bears a terminal without room for its list."""
+
+    def _action_command_list(self, action: str) -> None:
+        rows = self.query(CommandList)
+        if rows and (not action.startswith("page") or can_page(rows.first())):
+            super()._action_command_list(action)
 
 
 class PlaceProvider(Provider):

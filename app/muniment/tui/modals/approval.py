@@ -13,7 +13,6 @@ from textual import constants, events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
-from textual.screen import ModalScreen
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
 
@@ -24,6 +23,7 @@ from muniment.tui.modals import approval_keys as keys
 from muniment.tui.modals.approval_choices import Choice, Offer
 from muniment.tui.modals.approval_panel import TALL, ApprovalPanel
 from muniment.tui.modals.approval_reason import ReasonField
+from muniment.tui.place import Modal
 from muniment.tui.widgets.arming_bar import BarState
 
 LEAST_SIZE = (30, 10)
@@ -31,7 +31,7 @@ LEAST_SIZE = (30, 10)
 TICK_SECONDS = 0.04
 
 
-class ApprovalScreen(InputGuard, ModalScreen[Decision]):
+class ApprovalScreen(InputGuard, Modal[Decision]):
     """Asks about one proposal; dismissed with a decision, or with None where it was withdrawn."""
 
     AUTO_FOCUS: ClassVar[str | None] = ""

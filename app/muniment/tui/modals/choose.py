@@ -10,16 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
+from muniment.tui.place import Modal
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 
 
-class Choose(ModalScreen[str | None]):
+class Choose(Modal[str | None]):
     """Dismissed with the word that was taken, with None where the old one stays."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#choose-words"

@@ -10,15 +10,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from muniment.safety.visible import reading_line
+from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 
 
-class EditText(ModalScreen[str | None]):
+class EditText(Modal[str | None]):
     """Dismissed with the text once `fault` finds nothing wrong with it, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#edit-text"

@@ -10,14 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from muniment.tui.place import Modal
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 
 
-class Entry(ModalScreen[str | None]):
+class Entry(Modal[str | None]):
     """Dismissed with the text once `fault` finds nothing wrong with it, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#entry-text"

@@ -12,11 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static, TextArea
 
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 
@@ -43,7 +43,7 @@ class Checked(Generic[T]):
     warnings: tuple[str, ...] = ()
 
 
-class Form(ModalScreen[object]):
+class Form(Modal[object]):
     """Dismissed with the plan of a check that was passed, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "Input, TextArea"

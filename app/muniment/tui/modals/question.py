@@ -8,13 +8,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from muniment.tui.place import Modal
 from muniment.tui.text import safe
 
 
-class Question(ModalScreen[bool]):
+class Question(Modal[bool]):
     """Dismissed with True only when the user moved to yes, or pressed y."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#no"

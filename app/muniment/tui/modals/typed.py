@@ -8,14 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from muniment.tui.place import Modal
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 
 
-class TypedQuestion(ModalScreen[bool]):
+class TypedQuestion(Modal[bool]):
     """Dismissed with True only for exactly the expected text, letter case included."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#typed"

@@ -12,15 +12,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, Markdown, OptionList, Static
+from textual.widgets import Input, Markdown, Static
 from textual.widgets.option_list import Option
 
 from muniment.guide import Page, page_of, pages, search
 from muniment.safety.visible import reading_line
 from muniment.tui.alive import stands
+from muniment.tui.place import Place
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 READ_SECONDS = 0.05
@@ -40,7 +41,7 @@ class Topic:
     """The line that a search found."""
 
 
-class GuideScreen(Screen[str | None]):
+class GuideScreen(Place[str | None]):
     """Dismissed with the name of a place to go to, or with None."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#guide-topics"

@@ -12,23 +12,24 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.errors import MunimentError
 from muniment.session.inspecting import Inspected, Part, bar, row_words
+from muniment.tui.place import Place
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.difference_view import exact_source
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
 
 Which = Literal["next", "last"]
 WIDE = 100
 
 
-class InspectorScreen(Screen[None]):
+class InspectorScreen(Place[None]):
     """Parts on the left, what the model receives of one of them on the right."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#inspector-parts"

@@ -9,8 +9,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
@@ -18,8 +17,10 @@ from muniment.tui.alive import stands
 from muniment.tui.keymap import Known, clash_of, fault_of, known_bindings, usable
 from muniment.tui.keynames import key_name
 from muniment.tui.modals.entry import Entry
+from muniment.tui.place import Place
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
@@ -28,7 +29,7 @@ _ID = 26
 _KEYS = 20
 
 
-class KeymapScreen(Screen[None]):
+class KeymapScreen(Place[None]):
     """Lists bindings; Enter gives one other keys."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#keymap-list"

@@ -11,8 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
@@ -20,9 +19,11 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.atlas import Surface, amount_in, surfaces
 from muniment.tui.alive import stands
+from muniment.tui.place import Place
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 _NAME = 17
@@ -43,7 +44,7 @@ agents ─┘         ══▶ knowledge, notebooks ──────┤
 ══▶  only after a consolidation that you approve"""
 
 
-class MapScreen(Screen[Surface | None]):
+class MapScreen(Place[Surface | None]):
     """Dismissed with the surface that is to be opened."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#map-list"

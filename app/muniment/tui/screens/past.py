@@ -10,12 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
+from muniment.tui.place import Modal
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.options import OptionList
 
 SHOWN = 200
 """How many hits are listed; a word more finds the rest."""
@@ -27,7 +28,7 @@ def hits(said: Sequence[str], words: str) -> list[str]:
     return [text for text in reversed(said) if all(word in text.casefold() for word in wanted)]
 
 
-class PastScreen(ModalScreen[str | None]):
+class PastScreen(Modal[str | None]):
     """Dismissed with the message that was taken."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#past-words"
@@ -53,24 +54,21 @@ class PastScreen(ModalScreen[str | None]):
     PastScreen KeyBar { background: $surface; padding: 0; }
     """
 
-    def __init__(self, said: Sequence[str], words: str = "") -> None:
+    def __init__(self, said: Sequence[str]) -> None:
         super().__init__()
         self._said = said
-        self._words = words
         self._found: list[str] = []
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = Content("Said before")
-            yield Input(
-                self._words, placeholder="words of the message", id="past-words", select_on_focus=False
-            )
+            yield Input(placeholder="words of the message", id="past-words", select_on_focus=False)
             yield OptionList(id="past-list", markup=False)
             yield Static("", id="past-say", markup=False)
             yield KeyBar()
 
     def on_mount(self) -> None:
-        self._show(self._words)
+        self._show("")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

@@ -10,16 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Button, Input, OptionList, Static
+from textual.widgets import Button, Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.records.scope import resolve_chain
 from muniment.safety.visible import reading_line
 from muniment.session.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
 from muniment.tui.boot import Boot
+from muniment.tui.place import Place
 from muniment.tui.text import safe, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.options import OptionList
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Picked:
     params: dict[str, str]
 
 
-class RecipePicker(Screen[Picked | None]):
+class RecipePicker(Place[Picked | None]):
     """Lists recipes; Enter starts one."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#recipes"
@@ -108,7 +109,7 @@ class RecipePicker(Screen[Picked | None]):
         self.dismiss(None)
 
 
-class ParameterForm(Screen[dict[str, str] | None]):
+class ParameterForm(Place[dict[str, str] | None]):
     """Asks for the values of a recipe's parameters; they are filled in literally, once."""
 
     BINDING_GROUP_TITLE = "Parameters"

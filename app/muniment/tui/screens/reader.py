@@ -8,8 +8,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.exact_lines import Line, Mark
 from muniment.tui.widgets.key_bar import KeyBar
@@ -18,7 +18,7 @@ from muniment.tui.widgets.reading import Reading
 _TONES = {"$secondary": "muted", "$warning": "warning", "$error": "warning", "bold": "heading"}
 
 
-class Reader(ModalScreen[str | None]):
+class Reader(Modal[str | None]):
     """Shows sections under headings; dismissed with None, or with the word of a key that was offered."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#reader-text"

@@ -12,8 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.team.consolidate_plan import Preview
@@ -21,10 +20,12 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.review import Review, Waiting
 from muniment.tui.alive import stands
+from muniment.tui.place import Place
 from muniment.tui.text import safe
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ What will appear here:
 /note puts a note of yours into the inbox. Escape goes back."""
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(Place[None]):
     """Lists what waits; Enter opens it, and the dialog behind it decides."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#review-list"

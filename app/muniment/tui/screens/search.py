@@ -11,16 +11,17 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.session.holdings import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
 from muniment.session.searching import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
+from muniment.tui.place import Place
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.options import OptionList
 
 QUIET_SECONDS = 0.08
 """So long nothing is typed before a search begins."""
@@ -29,19 +30,8 @@ _HINT = (
     'and ledger. Words in "double quotes" must stand together.'
 )
 
-_NOUNS: dict[Kind, tuple[str, str]] = {
-    "record": ("record", "records"),
-    "user": ("entry of user memory", "entries of user memory"),
-    "inbox": ("inbox note", "inbox notes"),
-    "pinned": ("pinned entry", "pinned entries"),
-    "notes": ("section of team notes", "sections of team notes"),
-    "notebook": ("notebook entry", "notebook entries"),
-    "knowledge": ("knowledge entry", "knowledge entries"),
-    "ledger": ("ledger row", "ledger rows"),
-}
 
-
-class SearchScreen(Screen[None]):
+class SearchScreen(Place[None]):
     """Finds, and opens what is chosen above itself."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"

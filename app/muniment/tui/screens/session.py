@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from muniment.approval.policy import Mode
@@ -20,6 +19,7 @@ from muniment.safety.errors import MunimentError
 from muniment.tui.adapter import Adapter, parts_of
 from muniment.tui.front_door import FrontDoorApp, made_clock
 from muniment.tui.parts import Part
+from muniment.tui.place import Place
 from muniment.tui.slash import parse
 from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.first_card import TRIES, FirstCard
@@ -49,7 +49,7 @@ NEWEST = 120
 CONVERSATION_LEAST = 40
 
 
-class SessionScreen(Screen[None]):
+class SessionScreen(Place[None]):
     """One open session."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#composer"

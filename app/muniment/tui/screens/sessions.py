@@ -13,8 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.origin import utc_now
@@ -24,10 +23,12 @@ from muniment.session.listing import SessionInfo, delete_session, rename_session
 from muniment.session.log import clean_title
 from muniment.session.session_list import WINDOW, Doom, Found, Listed, facts, pieces, spans_of
 from muniment.settings import Settings
+from muniment.tui.place import Place
 from muniment.tui.screens.sessions_preview import preview_lines
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
 
 WIDE = 110
@@ -36,7 +37,7 @@ QUIET_SECONDS = 0.12
 Rating = Literal["up", "down"]
 
 
-class SessionsScreen(Screen[str | None]):
+class SessionsScreen(Place[str | None]):
     """Dismissed with the id of the session to resume."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#session-list"

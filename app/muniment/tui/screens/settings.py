@@ -10,8 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.paths import Paths
@@ -21,9 +20,11 @@ from muniment.settings import Settings
 from muniment.tui.alive import stands
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
+from muniment.tui.place import Place
 from muniment.tui.settings_rows import Row, matching, parsed, rows, typed, words_of
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 _LABEL = 26
@@ -34,7 +35,7 @@ _ORIGIN_FROM = 70
 """From so many cells on the origin stands in the row; below, only underneath the list."""
 
 
-class SettingsScreen(Screen[None]):
+class SettingsScreen(Place[None]):
     """Every setting in a list; a change is written at once, checked, with the file's comments kept."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#settings-list"

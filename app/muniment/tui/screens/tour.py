@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
 from muniment.session.tour import Step, steps
+from muniment.tui.place import Place
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.top_line import TopLine
@@ -24,7 +24,7 @@ _STEPS_FROM = 110
 """From so many cells on all steps stand beside the one that is shown."""
 
 
-class TourScreen(Screen[None]):
+class TourScreen(Place[None]):
     """Shows one step at a time; nothing in it reads or writes memory."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#tour-text"

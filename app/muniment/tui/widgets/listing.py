@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from textual.binding import Binding
-from textual.widgets import OptionList
 
 from muniment.tui.keynames import key_name
+from muniment.tui.widgets.options import OptionList
 
 
 class Listing(OptionList):

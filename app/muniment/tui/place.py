@@ -1,0 +1,71 @@
+"""What every screen has in common: it leaves once, and hears nothing that was meant for what is gone.
+
+Keys, clicks and rows wait in the queues of screens and widgets. One that is handled after its screen has left
+would take the screen below with it, which ends in an empty terminal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.await_complete import AwaitComplete
+from textual.errors import NoWidget
+from textual.screen import ModalScreen, Screen, ScreenResultType
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+
+class Place(Screen[ScreenResultType]):
+    """A screen that leaves only once, and only itself."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether this screen is among those that are open."""
+        return self in self.app.screen_stack
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Leave with a result; does nothing where this screen has left, or another lies on it."""
+        if not self.stands or self.app.screen is not self:
+            return AwaitComplete()
+        waits = self._result_callbacks[-1] if self._result_callbacks else None
+        if waits is not None and waits.future is not None and waits.future.done():
+            # Whoever asked was cancelled meanwhile, and nobody takes the answer.
+            waits.future = None
+        return super().dismiss(result)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Run nothing on a screen that has left."""
+        return super().check_action(action, parameters) if self.stands else False
+
+    async def _on_message(self, message: Message) -> None:
+        if not _stale(message):
+            await super()._on_message(message)
+
+    def _forward_event(self, event: events.Event) -> None:
+        if not (isinstance(event, events.MouseDown) and self._on_nothing(event)):
+            super()._forward_event(event)
+
+    def _on_nothing(self, event: events.MouseDown) -> bool:
+        """Tell whether a widget was pressed that is still drawn and already gone."""
+        try:
+            widget, _ = self.get_widget_at(event.x, event.y)
+        except NoWidget:
+            return False
+        return widget is not self and widget.parent is None
+
+
+class Modal(ModalScreen[ScreenResultType], Place[ScreenResultType]):
+    """A question above another screen that leaves only once, and only itself."""
+
+
+def _stale(message: Message) -> bool:
+    """Tell whether a row was taken that its list does not hold at that place any more."""
+    # Known by its parts: to load all lists with the first screen would delay it.
+    rows, at = getattr(message, "option_list", None), getattr(message, "option_index", None)
+    if rows is None or at is None:
+        return False
+    return bool(
+        at >= rows.option_count or rows.get_option_at_index(at) is not getattr(message, "option", None)
+    )

@@ -1,0 +1,21 @@
+"""Lists of rows to choose from, on a terminal of any size."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.widgets import OptionList as FrameworkList
+
+
+class OptionList(FrameworkList):
+    """An option list that a page key leaves where it is while there is no room to draw a row."""
+
+    def _move_page(self, direction: Literal[-1, 1]) -> None:
+        # Where nothing is laid out the framework knows no line for any row.
+        if can_page(self):
+            super()._move_page(direction)
+
+
+def can_page(rows: FrameworkList) -> bool:
+    """Tell whether a list has been laid out, so that there are pages to turn."""
+    return (rows.highlighted or 0) in rows._index_to_line

@@ -1,0 +1,159 @@
+"""What comes behind the key that left a screen, that opened one, or that came too late, harms nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from muniment.tui.modals.choose import Choose
+from muniment.tui.modals.entry import Entry
+from muniment.tui.modals.question import Question
+from muniment.tui.screens.guide import GuideScreen
+from muniment.tui.screens.map import MapScreen
+from muniment.tui.screens.past import PastScreen
+from muniment.tui.widgets.options import OptionList
+from support.app import boot_for, opened, project_at, until
+
+PLACES = ["settings", "guide", "tour", "map", "review"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return project_at(tmp_path / "p")
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_leaving_a_place_twice_in_one_moment_leaves_the_session_below_it_standing(
+    project: Path, place: str
+) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        app.action_go(place)
+        await until(pilot, lambda: app.screen is not app.session_screen and app.screen.is_mounted)
+        left = app.screen
+        for _ in range(3):
+            left.dismiss(None)
+        await pilot.pause()
+        assert app.screen is app.session_screen
+
+
+async def test_a_row_of_the_map_taken_twice_leaves_the_map_only(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        app.action_go("map")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen) and app.screen.query(OptionList))
+        rows = app.screen.query_one(OptionList)
+        await until(pilot, lambda: rows.option_count and rows.highlighted is not None)
+        rows.action_select()
+        rows.action_select()
+        await until(pilot, lambda: app.screen is app.session_screen)
+
+
+async def test_yes_pressed_twice_answers_one_question(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        answers: list[bool | None] = []
+        lower, upper = Question("First?"), Question("Second?")
+        app.push_screen(lower, answers.append)
+        app.push_screen(upper, answers.append)
+        await until(pilot, lambda: upper.is_mounted)
+        upper.action_answer(True)
+        upper.action_answer(True)
+        await until(pilot, lambda: app.screen is lower and answers == [True])
+        await pilot.press("n")
+        await until(pilot, lambda: answers == [True, False])
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_closes_its_question(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+
+        async def ask() -> None:
+            await app.push_screen_wait(Question("Still there?"))
+
+        worker = app.run_worker(ask())
+        await until(pilot, lambda: isinstance(app.screen, Question) and app.screen.is_mounted)
+        worker.cancel()
+        await pilot.press("y")
+        await until(pilot, lambda: app.screen is app.session_screen)
+
+
+async def test_the_palette_left_twice_leaves_the_session_standing(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.session_screen and app.screen.is_mounted)
+        palette = app.screen
+        palette.dismiss(None)
+        palette.dismiss(None)
+        await until(pilot, lambda: app.screen is app.session_screen)
+
+
+async def test_keys_behind_the_one_that_opened_a_screen_reach_it_whole(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        said = ["tea is brewed at four", "coffee"]
+        for screen, key in (
+            (PastScreen(said), "down"),
+            (Entry("Name", "A name", "", lambda _: ""), "escape"),
+        ):
+            app.push_screen(screen)
+            assert not screen.is_mounted
+            await app.on_event(events.Key(key, None))
+            assert screen.is_mounted
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.session_screen)
+
+
+async def test_typing_ahead_into_a_screen_that_opens_loses_no_letter(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        screen = PastScreen(["tea is brewed at four"])
+        app.push_screen(screen)
+        for letter in "brewed":
+            await app.on_event(events.Key(letter, letter))
+        await until(pilot, lambda: screen.query_one(Input).value == "brewed")
+
+
+@pytest.mark.parametrize("size", [(10, 5), (1, 1), (20, 8)])
+@pytest.mark.parametrize("place", ["settings", "guide", "map", "palette", "choose"])
+async def test_page_keys_are_borne_where_a_list_has_no_room(
+    project: Path, place: str, size: tuple[int, int]
+) -> None:
+    async with opened(boot_for(project), size=size) as (app, pilot):
+        if place == "palette":
+            await pilot.press("ctrl+p")
+        elif place == "choose":
+            app.push_screen(Choose("Theme", "", ("dark", "light"), "dark"))
+        else:
+            app.action_go(place)
+        await until(pilot, lambda: app.screen is not app.session_screen and app.screen.is_mounted)
+        await pilot.press("tab", "pagedown", "pageup", "shift+tab", "pagedown", "pageup", "end", "pageup")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("pagedown")
+        assert app.is_running
+        assert app.return_code in (None, 0)
+
+
+async def test_a_row_that_the_list_has_lost_meanwhile_is_not_taken_for_another(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        app.action_go("guide")
+        await until(pilot, lambda: isinstance(app.screen, GuideScreen) and app.screen.query(OptionList))
+        rows = app.screen.query_one(OptionList)
+        await until(pilot, lambda: rows.option_count > 2)
+        last = rows.option_count - 1
+        gone = OptionList.OptionSelected(rows, rows.get_option_at_index(last), last)
+        moved = OptionList.OptionSelected(rows, rows.get_option_at_index(last), 0)
+        rows.remove_option_at_index(last)
+        place = app.screen
+        await place._on_message(gone)
+        await place._on_message(moved)
+        await asyncio.sleep(0)
+        assert app.screen is place
+
+
+async def test_a_press_on_what_is_still_drawn_and_already_gone_is_dropped(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, _):
+        status = app.session_screen.status
+        x, y = status.region.offset
+        parent, status._parent = status._parent, None
+        app.screen._forward_event(events.MouseDown(status, x, y, 0, 0, 1, False, False, False, x, y))
+        status._parent = parent
+        assert app.is_running
