@@ -212,7 +212,7 @@ def test_the_screen_without_a_terminal_is_refused_in_one_sentence(
     assert "\x1b" not in done.err
 
 
-def test_a_dumb_terminal_gets_the_same_sentence(project: Path, user: Path) -> None:
+def test_a_dumb_terminal_is_refused_in_one_sentence_too(project: Path, user: Path) -> None:
     with Terminal([], cwd=project, base=user, env={"TERM": "dumb"}) as terminal:
         assert terminal.exit_code() == 2
         assert "--prompt" in terminal.text

@@ -15,6 +15,7 @@ from muniment.memory.records.export import export_directory, export_objects
 from muniment.memory.records.sources import MAX_TEXT_BYTES, Source, read_source, read_text
 from muniment.memory.records.transfer import ImportItem, plan_import
 from muniment.safety.errors import MunimentError
+from muniment.session.holdings import numbered
 
 _WORTH_SAYING = frozenset(("secret", "orders", "hidden-characters", "mixed-scripts"))
 
@@ -37,7 +38,8 @@ def export(arguments: argparse.Namespace, shell: Shell) -> int:
             }
         )
     else:
-        shell.out(f"Wrote {done.records} records of {len(done.scopes)} scopes to {done.directory}.")
+        what = f"{numbered(done.records, 'record')} of {numbered(len(done.scopes), 'scope')}"
+        shell.out(f"Wrote {what} to {done.directory}.")
     for left in done.left:
         shell.note(f"not exported: {left.path}: {left.reason}")
     return OK
@@ -53,7 +55,8 @@ def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:
     if ask and not shell.has_terminal:
         _report(arguments, shell, items, source, dry_run=True)
         if not arguments.json:
-            shell.note(f"dry run: {len(writing)} records would be written; --yes writes them.")
+            how = "; --yes writes them" if writing else ""
+            shell.note(f"dry run: {numbered(len(writing), 'record')} would be written{how}.")
         return OK
     if ask and writing:
         for line in _lines(items, source):

@@ -119,8 +119,11 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _screen(arguments: argparse.Namespace, shell: Shell) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or shell.environ.get("TERM", "") in ("", "dumb"):
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The screen needs a terminal; in a pipe use: muniment run --prompt TEXT.")
+    term = shell.environ.get("TERM", "")
+    if term in ("", "dumb"):
+        raise UsageError(f"TERM is {term or 'not set'}: no screen here; use: muniment run --prompt TEXT.")
     from muniment.tui.boot import Boot
     from muniment.tui.run import run_tui
 

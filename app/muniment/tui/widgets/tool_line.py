@@ -71,7 +71,8 @@ class ToolLine(Static, can_focus=True):
         part = self.part
         mark, colour = _SHAPES.get(part.status, ("…", "$secondary"))
         word = (part.status or "running").replace("_", " ")
-        end = f", {reading_line(part.decision)}" if part.decision else ""
+        # A call that was denied by a decision says so once.
+        end = f", {reading_line(part.decision)}" if part.decision and part.decision != word else ""
         tail = Content.assemble(
             (word, colour), (end, "$secondary"), ("  ▾" if self.opened else "  ▸", "$secondary")
         )
