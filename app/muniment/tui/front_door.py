@@ -189,10 +189,10 @@ class FrontDoorApp(App[int]):
             guard.frame_displayed()
 
     def action_command_palette(self) -> None:
-        from muniment.tui.palette import Palette
+        from muniment.tui.palette import CommandPalette
 
-        if self.guard is None and not isinstance(self._screen_on_top(), Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        if self.guard is None and not isinstance(self._screen_on_top(), CommandPalette):
+            self.push_screen(CommandPalette(id="--command-palette"))
 
     def before_leaving(self, farewell: Callable[[], None]) -> None:
         """Have a function called when the app ends, in whatever way; it must bear being called twice."""

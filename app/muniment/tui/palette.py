@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 
-from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette as FrameworkPalette
 from textual.content import Content
 from textual.screen import Screen
 
@@ -15,7 +16,7 @@ from muniment.tui.widgets.options import can_page
 _HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
 
 
-class Palette(CommandPalette, Place[None]):
+class CommandPalette(FrameworkPalette, Place[None]):
     """The palette, which leaves once and bears a terminal without room for its list."""
 
     def _action_command_list(self, action: str) -> None:
