@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
+from muniment.settings.values import QUIET_MOST
+
 Clock = Callable[[], float]
 
-QUIET_DEFAULT = 0.8
-QUIET_MOST = 5.0
 STALL_SECONDS = 0.2
 """A heartbeat that is later than this says that the process stood still and may have missed a change."""
 LONE_SECONDS = 0.12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from muniment.safety.schema import AnyKeys, Choice, Fields, Flag, Items, Key, Number, Text
+from muniment.settings.values import QUIET_LEAST, QUIET_MOST
 
 AGENT_NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _ASK = Choice(("ask", "auto", "off"))
@@ -27,7 +28,11 @@ _MODEL = Fields(
     instead={"api_key": _KEY_PLACE, "key": _KEY_PLACE, "token": _KEY_PLACE},
 )
 _APPROVAL = Fields(
-    {"quiet_seconds": Key(Number(0.5, 5, decimal=True), "how long a new question ignores keys")},
+    {
+        "quiet_seconds": Key(
+            Number(QUIET_LEAST, QUIET_MOST, decimal=True), "how long a new question ignores keys"
+        )
+    },
     instead={"mode": "the mode is never saved; every session starts in manual, use --mode or /mode"},
 )
 _RETRIEVAL = Fields(

@@ -24,11 +24,15 @@ class ModelSettings:
     timeout_seconds: float = 120
 
 
+QUIET_LEAST, QUIET_DEFAULT, QUIET_MOST = 0.5, 0.8, 5
+"""The bounds of `ApprovalSettings.quiet_seconds`, and what it is where nobody sets it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalSettings:
     """How long the dialog stays deaf, in seconds."""
 
-    quiet_seconds: float = 0.8
+    quiet_seconds: float = QUIET_DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

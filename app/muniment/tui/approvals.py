@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from muniment.approval.gate import QUIET_DEFAULT
 from muniment.tui.front_door import FrontDoorApp, made_clock
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class ApprovalDesk:
         app: FrontDoorApp,
         hands: Hands,
         *,
-        quiet_seconds: float = QUIET_DEFAULT,
+        quiet_seconds: float,
         idle_seconds: float = IDLE_SECONDS,
         on_change: Callable[[], None] | None = None,
         interrupt: Callable[[], None] | None = None,
