@@ -129,6 +129,7 @@ class MemoryPanel(Vertical):
         self._opened: dict[str, bool] = {}
         self._trouble = ""
         self._covering = False
+        self._looking = self._look_again = False
         self.title_text = "Memory"
         """What stands above the tree."""
 
@@ -145,7 +146,7 @@ class MemoryPanel(Vertical):
 
     def on_mount(self) -> None:
         self.query_one("#memory-filter").display = False
-        self.set_interval(LOOK_SECONDS, self.look)
+        self.set_interval(LOOK_SECONDS, self._look_by_time)
 
     @property
     def records_tree(self) -> MemoryTree:
@@ -171,12 +172,28 @@ class MemoryPanel(Vertical):
         self.border_title = Content(f"{text}, over the conversation") if self._covering else None
 
     def look(self) -> None:
-        """Look at the disk again, off the event loop."""
-        if self._surfaces is not None and self.is_mounted and self.display:
+        """Look at the disk again, off the event loop; a look that runs is never cut short by the next."""
+        if self._looking:
+            self._look_again = True
+        elif self._surfaces is not None and self.is_mounted and self.display:
+            self._looking = True
             self._look()
 
-    @work(exclusive=True, group="memory-panel", exit_on_error=True)
+    def _look_by_time(self) -> None:
+        if not self._looking:
+            self.look()
+
+    @work(group="memory-panel", exit_on_error=True)
     async def _look(self) -> None:
+        try:
+            await self._look_once()
+        finally:
+            self._looking = False
+        if self._look_again:
+            self._look_again = False
+            self.look()
+
+    async def _look_once(self) -> None:
         surfaces = self._surfaces
         if surfaces is None:
             return
@@ -193,7 +210,7 @@ class MemoryPanel(Vertical):
                 self.post_message(self.Troubled(str(error)))
             return
         self._trouble = ""
-        if found is not self._holdings:
+        if found is not self._holdings and surfaces is self._surfaces and self.is_mounted:
             self._holdings = found
             self._draw()
 
