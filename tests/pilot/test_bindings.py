@@ -184,6 +184,7 @@ async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, n
         assert [key for key, count in twice.items() if count > 1] == []
         if where.palette:
             offered = {name for name, _, _ in PlaceProvider(app.screen)._commands()}
+            assert not {"Focus Next", "Focus Previous", "Copy selected text"} & offered
             known = {"Commands", "Send", "New line", "Complete"}
             assert {word for _, _, _, word, _ in bindings} - offered - known == set()
         assert getattr(app.screen, "HELP", "")

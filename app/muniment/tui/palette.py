@@ -34,12 +34,13 @@ class PlaceProvider(Provider):
         for node, bindings in self.screen._modal_binding_chain:
             for _, binding in bindings:
                 name = binding.action.partition("(")[0].rpartition(".")[2]
-                mine = isinstance(node, Screen) or node is self.app or binding.id
+                # What the framework binds by itself bears no sentence and would say nothing here.
+                mine = (isinstance(node, Screen) or node is self.app or binding.id) and binding.tooltip
                 if not mine or not binding.description or name in _HIDDEN or binding.description in seen:
                     continue
                 seen.add(binding.description)
                 action = binding.action
-                yield binding.description, f"{binding.tooltip or ''}  [{binding.key}]", action
+                yield binding.description, f"{binding.tooltip}  [{binding.key}]", action
         for each in COMMANDS:
             yield each.name, each.summary, f"app.slash('{each.action}')"
 
