@@ -17,6 +17,7 @@ from support.environment import REPOSITORY
 from support.terminal import Terminal
 
 SIZES = [(80, 24), (40, 20)]
+both_sizes = pytest.mark.parametrize("size", SIZES, ids=["80x24", "40x20"])
 LONG = "\n".join(["a benign beginning", *(f"line {n}" for n in range(2, 143)), "and a different end"])
 ARMED = "ARMED"
 IGNORED = "ignored"
@@ -41,6 +42,11 @@ class Desk(Terminal):
         self.pump(0.5)
         assert self.answers == []
         assert "Create a record" in self.text
+
+    def read_to_the_end(self) -> None:
+        """Scroll to the end of what does not fit; scrolling disarms nothing that was armed."""
+        self.armed()
+        self.press("end")
 
     def decide(self, key: str, count: int = 1) -> list[list[object]]:
         """Press a key as a person does: when the dialog is armed, again where it had to disarm."""
@@ -83,17 +89,15 @@ def desk(tmp_path: Path) -> Callable[..., object]:
     return start
 
 
-@pytest.mark.parametrize("size", SIZES)
+@both_sizes
 def test_a_person_who_waits_and_reads_can_allow(desk, size) -> None:
     with desk(size=size) as terminal:
         terminal.wait_for(IGNORED)
-        if size == (40, 20):
-            terminal.armed()
-            terminal.press("end")
+        terminal.read_to_the_end()
         assert terminal.decide("a") == [["call-1", True, "user", ""]]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@both_sizes
 def test_keys_at_once_decide_nothing(desk, size) -> None:
     with desk(size=size) as terminal:
         for key in ("y", "a", "d", "n", "enter", "space", "escape", "1"):
@@ -103,8 +107,9 @@ def test_keys_at_once_decide_nothing(desk, size) -> None:
         terminal.calm()
 
 
-def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk) -> None:
-    with desk(count=0, ready="Saved.") as terminal:
+@both_sizes
+def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk, size) -> None:
+    with desk(count=0, size=size, ready="Saved.") as terminal:
         terminal.send("\x1b[20~")  # F9
         terminal.press(*"yes allow a", "enter", "y")
         terminal.wait_for("1 proposal waits – F4 to review", "yes allow a")
@@ -113,8 +118,9 @@ def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk) -> None:
         assert "Create a record" not in terminal.text
 
 
-def test_typing_on_through_the_opening_decides_nothing(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_typing_on_through_the_opening_decides_nothing(desk, size) -> None:
+    with desk(size=size) as terminal:
         for _ in range(50):
             terminal.press("y")
             terminal.pump(0.1)
@@ -122,8 +128,9 @@ def test_typing_on_through_the_opening_decides_nothing(desk) -> None:
         assert ARMED not in terminal.text
 
 
-def test_a_key_held_for_five_seconds_decides_nothing(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_a_key_held_for_five_seconds_decides_nothing(desk, size) -> None:
+    with desk(size=size) as terminal:
         for _ in range(150):
             terminal.press("y")
             terminal.pump(0.033)
@@ -131,9 +138,10 @@ def test_a_key_held_for_five_seconds_decides_nothing(desk) -> None:
         assert ARMED not in terminal.text
 
 
+@both_sizes
 @pytest.mark.parametrize("when", ["at once", "armed"])
-def test_pastes_decide_nothing_with_and_without_brackets(desk, when: str) -> None:
-    with desk() as terminal:
+def test_pastes_decide_nothing_with_and_without_brackets(desk, size, when: str) -> None:
+    with desk(size=size) as terminal:
         for text in ("y\ny\na\n1\n\x1b[201~y\nallow\n", "y\n", "allow"):
             for paste in (terminal.paste, terminal.send):
                 if when == "armed":
@@ -142,7 +150,7 @@ def test_pastes_decide_nothing_with_and_without_brackets(desk, when: str) -> Non
                 terminal.calm()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@both_sizes
 def test_a_click_at_the_opening_decides_nothing(desk, size) -> None:
     with desk(size=size) as terminal:
         terminal.wait_for("Allow")
@@ -159,8 +167,9 @@ def test_a_click_on_the_armed_button_allows(desk) -> None:
         assert terminal.answers == [["call-1", True, "user", ""]]
 
 
-def test_no_palette_and_no_help_opens_over_it(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_no_palette_and_no_help_opens_over_it(desk, size) -> None:
+    with desk(size=size) as terminal:
         for key in ("ctrl+p", "f1"):
             terminal.press(key)
             terminal.calm()
@@ -170,8 +179,9 @@ def test_no_palette_and_no_help_opens_over_it(desk) -> None:
             assert "Search for" not in terminal.text
 
 
-def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk, size) -> None:
+    with desk(size=size) as terminal:
         terminal.armed()
         os.kill(terminal.child.pid, signal.SIGSTOP)
         terminal.press("y")
@@ -181,8 +191,9 @@ def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk) -> None
         terminal.calm()
 
 
-def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk, size) -> None:
+    with desk(size=size) as terminal:
         terminal.wait_for(IGNORED)
         os.kill(terminal.child.pid, signal.SIGSTOP)
         terminal.press("y")
@@ -191,8 +202,9 @@ def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk) -
         terminal.calm()
 
 
-def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk) -> None:
-    with desk() as terminal:
+@both_sizes
+def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk, size) -> None:
+    with desk(size=size) as terminal:
         terminal.armed()
         os.kill(terminal.child.pid, signal.SIGUSR1)
         terminal.pump(0.1)
@@ -201,9 +213,11 @@ def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk) -
         terminal.calm()
 
 
-def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk) -> None:
-    with desk(count=2) as terminal:
+@both_sizes
+def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk, size) -> None:
+    with desk(count=2, size=size) as terminal:
         terminal.wait_for("1 of 2")
+        terminal.read_to_the_end()
         terminal.decide("a")
         for _ in range(20):
             terminal.press("a")
@@ -213,7 +227,7 @@ def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk) -> 
         assert terminal.decide("d", 2)[1] == ["call-2", False, "user", ""]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@both_sizes
 def test_a_text_longer_than_the_screen_cannot_be_allowed_before_its_end(desk, size) -> None:
     with desk(LONG, size=size) as terminal:
         terminal.armed()
