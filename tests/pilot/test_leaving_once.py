@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual import events
+from textual.css.query import NoMatches
 from textual.widgets import Input
 
 from muniment.tui.modals.choose import Choose
@@ -157,3 +159,33 @@ async def test_a_press_on_what_is_still_drawn_and_already_gone_is_dropped(projec
         app.screen._forward_event(events.MouseDown(status, x, y, 0, 0, 1, False, False, False, x, y))
         status._parent = parent
         assert app.is_running
+
+
+async def test_what_comes_back_to_a_screen_that_has_left_ends_nothing(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        screen = Entry("Name", "A name", "", lambda _: "")
+        begun = asyncio.Event()
+
+        async def late() -> None:
+            begun.set()
+            # What a thread found may arrive in the very moment in which the screen is taken apart.
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            screen.query_one("#was-here-once")
+
+        app.push_screen(screen)
+        await until(pilot, lambda: screen.is_mounted)
+        worker = screen.run_worker(late())
+        await until(pilot, begun.is_set)
+        screen.dismiss(None)
+        await until(pilot, lambda: app.screen is app.session_screen and worker.is_finished)
+        await pilot.press("x")
+        assert app.session_screen.composer.text == "x"
+
+
+async def test_a_fault_on_a_screen_that_stands_is_not_passed_over(project: Path) -> None:
+    async with opened(boot_for(project)) as (app, pilot):
+        app.session_screen.call_later(lambda: app.session_screen.query_one("#nowhere") and None)
+        await until(pilot, lambda: app._exception is not None)
+        assert isinstance(app._exception, NoMatches)
+        app._exception = None

@@ -15,10 +15,13 @@ from typing import Any, ClassVar
 
 from rich.console import RenderableType
 from textual import _time, events
+from textual._context import active_message_pump
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.worker import WorkerFailed, active_worker
 
 from muniment.approval.gate import Clock, Heartbeat
 
@@ -151,11 +154,22 @@ class FrontDoorApp(App[int]):
             await asyncio.sleep(0)
 
     def _handle_exception(self, error: Exception) -> None:
-        # Screens lose their widgets one after the other while the app leaves: to miss one then is no fault.
-        if self._exit and isinstance(error, NoMatches):
-            self.log.warning(f"missed on the way out: {error}")
+        # Screens lose their widgets one after the other when they leave: to miss one then is no fault.
+        if isinstance(error, WorkerFailed):
+            cause: BaseException = error.error
+            whose: MessagePump | None = active_worker.get().node
+        else:
+            cause, whose = error, active_message_pump.get(None)
+        if isinstance(cause, NoMatches) and (self._exit or self._has_left(whose)):
+            self.log.warning(f"missed by something that came too late: {cause}")
             return
         super()._handle_exception(error)
+
+    def _has_left(self, pump: MessagePump | None) -> bool:
+        """Tell whether what runs now, in a handler or in a worker, belongs to a screen that has left."""
+        while pump is not None and not isinstance(pump, (Screen, App)):
+            pump = pump._parent
+        return pump is None or (isinstance(pump, Screen) and pump not in self.screen_stack)
 
     @staticmethod
     def _is_input(event: events.Event) -> bool:
