@@ -17,7 +17,7 @@ from support.team import Workspace
 _ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-@pytest.mark.parametrize(("what", "least"), [("consolidate", 60), ("promote", 20)])
+@pytest.mark.parametrize(("what", "least"), [("consolidate", 40), ("promote", 15)])
 def test_a_kill_anywhere_leaves_what_the_next_run_finishes_without_loss_or_repeat(
     what: str, least: int, tmp_path: Path
 ) -> None:

@@ -49,9 +49,9 @@ def test_what_is_not_in_effect_comes_only_on_demand_and_says_why(surfaces: Surfa
     both = search_all(surfaces, Ask("pilot words", everything=True))
     copies = [hit for hit in both.hits if hit.item.id == "pilot-terms"]
     assert [hit.item.state for hit in copies] == ["", "overridden"]
-    held = search_all(surfaces, Ask("second draft", everything=True))
+    held = search_all(surfaces, Ask("late answers", everything=True))
     assert [hit.item.state for hit in held.hits if hit.item.kind == "inbox"] == ["held"]
-    assert not any(hit.item.kind == "inbox" for hit in search_all(surfaces, Ask("second draft")).hits)
+    assert not any(hit.item.kind == "inbox" for hit in search_all(surfaces, Ask("late answers")).hits)
 
 
 def test_the_effective_copy_stands_before_an_overridden_one_that_says_more(tmp_path: Path) -> None:
