@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muniment.evals import place as places
-from muniment.evals.case import Case, load_case
+from muniment.evals.case import Case, load_cases
 from muniment.evals.report import pass_all, pass_at
 from muniment.evals.runner import Run, run_case, run_cases
 from muniment.paths import resolve_paths
@@ -30,7 +30,8 @@ turns:
 def made(directory: Path, text: str) -> Case:
     path = directory / "made.yaml"
     path.write_text(HEAD + text, encoding="utf-8")
-    return load_case(path)
+    (case,) = load_cases(path)
+    return case
 
 
 async def ran(directory: Path, text: str) -> Run:
@@ -154,7 +155,7 @@ async def test_an_engine_that_asks_nobody_makes_cases_fail(
 ) -> None:
     """The cases guard the behaviour: they fail as soon as the policy lets memory be written unasked."""
     from muniment.approval.policy import Verdict
-    from muniment.evals.case import load_cases, shipped_cases
+    from muniment.evals.case import shipped_cases
     from muniment.session import calls
 
     monkeypatch.setattr(calls, "decide", lambda *args, **options: Verdict("allow", "broken", shown=True))
@@ -171,7 +172,7 @@ async def test_an_engine_that_asks_nobody_makes_cases_fail(
 
 
 async def test_a_fence_that_can_be_closed_makes_a_case_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    from muniment.evals.case import load_cases, shipped_cases
+    from muniment.evals.case import shipped_cases
     from muniment.session import blocks
 
     monkeypatch.setattr(

@@ -8,7 +8,7 @@ import textwrap
 from importlib.resources import files
 from pathlib import Path
 
-from muniment.evals.case import load_case
+from muniment.evals.case import load_cases
 from muniment.evals.graders import GRADERS
 from muniment.evals.runner import run_case
 from muniment.evals.shape import CASE, MEMORY
@@ -20,7 +20,7 @@ async def test_the_example_is_a_case_that_passes(tmp_path: Path) -> None:
     example = PAGE[PAGE.index("    name: no-gossip") : PAGE.index("**`turns`**")]
     path = tmp_path / "no-gossip.yaml"
     path.write_text(textwrap.dedent(example), encoding="utf-8")
-    run = await run_case(load_case(path), os.environ)
+    run = await run_case(load_cases(path)[0], os.environ)
     assert run.passed, (run.faults, run.checks)
 
 
