@@ -90,8 +90,8 @@ async def test_a_denial_with_a_reason_reaches_the_model(project: Path) -> None:
 
 async def test_a_draft_holds_the_dialog_back_and_says_so(project: Path) -> None:
     async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
-        await say(pilot, app, SAVE)
-        await pilot.press("n", "o", "t", "e")
+        app.session_screen.composer.put(SAVE)
+        await pilot.press("enter", "n", "o", "t", "e")
         await until(pilot, lambda: "1 proposal waits – F4 to review" in screen_text(app))
         assert app.session_screen.composer.text == "note"
         await pilot.press("f4")
