@@ -106,7 +106,9 @@ def _judge(kind: ScopeKind, directory: Path, scopes: list[Scope], excluded: list
     warnings: list[str] = []
     reason = _inspect(directory, "", warnings, follow=kind == "global")
     if reason is None:
-        reason = _inspect(directory / MEMORY_DIR_NAME, f"{MEMORY_DIR_NAME} ", warnings, may_be_absent=True)
+        reason = _inspect(
+            directory / MEMORY_DIR_NAME, f"holds a {MEMORY_DIR_NAME}/ that ", warnings, may_be_absent=True
+        )
     if reason is not None:
         excluded.append(Excluded(directory, reason))
     else:
