@@ -10,10 +10,12 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import OptionList, TextArea
 
+from muniment.memory.team.classify import CATEGORIES
 from muniment.memory.team.notefile import NewNote
 from muniment.model.base import Finished, ModelEvent, ModelRequest, TextPiece
 from muniment.tui.app import MunimentApp
 from muniment.tui.modals.approval import ApprovalScreen
+from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.edit_text import EditText
 from muniment.tui.screens.review import ReviewScreen
 from support.app import allow, boot_for, opened, project_at, say, screen_text, until
@@ -135,6 +137,29 @@ async def test_the_digest_can_be_changed_before_and_is_what_is_written(tmp_path:
         await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.unlocked)
         await pilot.press("a")
         await until(pilot, lambda: "In my own words" in team(app).notes.read())
+
+
+async def test_a_note_can_be_filed_elsewhere_before_and_stands_there_then(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        add_notes(app, 5)
+        await open_review(app, pilot)
+        before = team(app).consolidation.preview().notes[1]
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("down", "enter")
+        await until(pilot, shows(app, "─ Category ─"))
+        await until(pilot, lambda: isinstance(app.screen.focused, OptionList))
+        await pilot.press(*["up"] * CATEGORIES.index(before.category), "enter")
+        await until(pilot, shows(app, "will be filed under architecture"))
+        await until(pilot, shows(app, "architecture · notebook of reviewer"))
+        assert not (team(app).directory / "knowledge").exists()
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
+        await pilot.press("end")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.unlocked)
+        await pilot.press("a")
+        await until(pilot, lambda: team(app).inbox.list() == [])
+        assert len(list((team(app).directory / "knowledge" / "architecture").glob("*.md"))) == 1
 
 
 async def test_an_edited_digest_is_dropped_where_the_notes_change(tmp_path: Path) -> None:

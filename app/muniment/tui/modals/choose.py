@@ -9,12 +9,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.tui.place import Modal
-from muniment.tui.text import safe
+from muniment.tui.text import safe, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
@@ -63,7 +62,7 @@ class Choose(Modal[str | None]):
     def on_mount(self) -> None:
         options = self.query_one(OptionList)
         options.add_options(
-            [Option(Content(f"{'● ' if word == self._now else '  '}{word}")) for word in self._words]
+            [Option(safe_line(f"{'● ' if word == self._now else '  '}{word}")) for word in self._words]
         )
         options.highlighted = self._words.index(self._now) if self._now in self._words else 0
 

@@ -55,7 +55,7 @@ class ReviewScreen(Place[None]):
     BINDING_GROUP_TITLE = "Review"
     HELP = (
         "Enter opens what is marked; the dialog that follows decides, by the same rules as ever. e changes "
-        "a digest before. n and p move; what was decided leaves the list."
+        "a digest before, c files one of its notes elsewhere. n and p move; what was decided leaves the list."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Stop what is prepared, or go back", id="review.back"),
@@ -64,6 +64,14 @@ class ReviewScreen(Place[None]):
             "p", "move(-1)", "Previous", show=False, tooltip="Go to the one before", id="review.previous"
         ),
         Binding("e", "edit", "Edit digest", tooltip="Change the digest first", id="review.edit"),
+        Binding(
+            "c",
+            "file_elsewhere",
+            "File elsewhere",
+            show=False,
+            tooltip="Give a note of a consolidation another category",
+            id="review.category",
+        ),
         Binding("y", "copy", "Copy path", tooltip="Copy the path that this is about", id="review.copy"),
         Binding("r", "look", "Look again", show=False, tooltip="Look at everything again", id="review.look"),
     ]
@@ -288,6 +296,34 @@ class ReviewScreen(Place[None]):
         if text is not None and text != preview.digest:
             self._edited = preview.with_digest(text)
             self._say("The digest is yours now; nothing is written yet. Enter opens the dialog.")
+            self._look()
+
+    def action_file_elsewhere(self) -> None:
+        """Give a note of a consolidation another category."""
+        waiting = self.selected
+        if waiting is None or not isinstance(waiting.ref, Preview):
+            self._say("Only the notes of a consolidation can be filed elsewhere here.")
+        elif waiting.ref.breaker:
+            self._say("This batch goes to the archive as a whole; none of it is filed.")
+        else:
+            self._file_elsewhere(waiting.ref)
+
+    @work(exclusive=True, group="review-edit", exit_on_error=True)
+    async def _file_elsewhere(self, preview: Preview) -> None:
+        from muniment.memory.team.classify import CATEGORIES
+        from muniment.tui.modals.choose import Choose
+
+        filed = {each.note.name: each.category for each in preview.notes}
+        name = await self.app.push_screen_wait(Choose("Which note?", "Enter takes one.", list(filed), ""))
+        if name is None:
+            return
+        about = f"Where {name} will stand in the knowledge base."
+        category = await self.app.push_screen_wait(Choose("Category", about, CATEGORIES, filed[name]))
+        if category is not None and category != filed[name]:
+            self._edited = preview.with_category(name, category)
+            self._say(
+                f"{name} will be filed under {category}; nothing is written yet. Enter opens the dialog."
+            )
             self._look()
 
     # Moving about
