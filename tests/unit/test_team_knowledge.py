@@ -36,6 +36,7 @@ def test_an_entry_by_hand_is_a_file_and_a_row_that_is_trusted_as_yours(tmp_path:
     )
     assert (row.title, row.body) == ("Locks", "Take the lock in src/memory/store.py first.")
     assert row.paths == ("src/memory/store.py",)
+    assert made.directory / row.source == added.entry.path
 
 
 def test_only_what_you_say_is_a_procedure_is_one(tmp_path: Path) -> None:

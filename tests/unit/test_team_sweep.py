@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.team.entry import NewEntry
+from muniment.memory.team.pending import Work
+from muniment.memory.team.rows import entry_row, rebuild_rows
 from support.consolidation import rows
 from support.team import USER, Workspace, tree
 
@@ -48,8 +51,8 @@ def test_of_entries_that_say_the_same_the_newest_stays(tmp_path: Path) -> None:
     assert kept.read_text().endswith(before)
     assert "reason: says the same as reviews/2026-12-01-user-a.md" in kept.read_text()
     assert sorted((row.source, row.status) for row in rows(made.surfaces)) == [
-        (f"knowledge/{old.name}.md", "retracted"),
-        ("knowledge/2026-12-01-user-a.md", "active"),
+        (f"knowledge/conventions/{old.name}.md", "retracted"),
+        ("knowledge/reviews/2026-12-01-user-a.md", "active"),
     ]
     assert proposals(made) == []
 
@@ -77,8 +80,53 @@ def test_an_entry_that_reads_like_another_category_is_filed_there_as_it_is(tmp_p
     assert moved.read_bytes() == data
     assert moved.stat().st_mtime == 1_000_000_000
     assert swept(made) == []
-    assert [row.status for row in rows(made.surfaces)] == ["active"]
+    (row,) = rows(made.surfaces)
+    assert row.status == "active"
+    assert made.directory / row.source == moved  # what is shown can be opened
     assert proposals(made) == []
+
+
+def test_a_refiled_entry_keeps_its_row_and_what_comes_after_takes_its_place(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made, "A", "How it works: the data flow", "project-notes")
+    (before,) = rows(made.surfaces)
+    assert before.source == f"knowledge/project-notes/{entry.name}.md"
+    made.clock.pass_days(1)
+    made.team.sweep.apply(made.team.sweep.propose(), USER)
+    (after,) = rows(made.surfaces)
+    assert after.source == f"knowledge/architecture/{entry.name}.md"
+    assert replace(after, source=before.source) == before  # as old, as trusted, under the same key
+    moved = made.team.knowledge.read(entry.name)
+    newer = entry_row(made.team, replace(moved, text="How it works: no data flow"), "human")
+    made.surfaces.ledger.upsert([newer], USER)
+    assert [(row.source, row.status) for row in rows(made.surfaces)] == [
+        (f"knowledge/architecture/{entry.name}.md", "superseded"),
+        (f"knowledge/architecture/{entry.name}.md", "active"),
+    ]
+
+
+def test_refiling_that_is_cut_off_before_the_ledger_is_finished_by_the_next_run(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made, "A", "How it works: the data flow", "project-notes")
+    item = made.team.sweep.propose()[0]
+    steps = tuple(made.team.sweep._file(item, "architecture"))
+    made.team.pending._write(Work("sweep", USER, steps))
+    with made.team.guard():
+        made.team.pending._do(steps[0], USER, [], again=False)
+    assert rows(made.surfaces)[0].source == f"knowledge/project-notes/{entry.name}.md"
+    assert made.team.pending.recover()
+    assert rows(made.surfaces)[0].source == f"knowledge/architecture/{entry.name}.md"
+
+
+def test_an_entry_moved_by_hand_is_shown_where_it_stands_once_the_rows_are_made_again(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made, "A", "A thing")
+    target = made.directory / "knowledge" / "reviews" / entry.path.name
+    target.parent.mkdir()
+    entry.path.rename(target)
+    made.surfaces.ledger.upsert(rebuild_rows(made.team), USER)
+    (row,) = rows(made.surfaces)
+    assert (row.source, row.status) == (f"knowledge/reviews/{entry.name}.md", "active")
 
 
 def test_an_entry_that_no_rule_fits_stays_where_you_filed_it(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def list_entries(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Show one entry in its exact form, with its ledger row."""
-    from muniment.memory.team.rows import entry_source
+    from muniment.memory.team.rows import entry_key
     from muniment.safety.errors import MunimentError
     from muniment.safety.visible import exact_block, exact_line
 
@@ -93,7 +93,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     entry = team.knowledge.read(arguments.name)
     try:
         found = [
-            each for each in team.ledger.of_source(entry_source(entry.name)) if each.project == team.scope_key
+            each for each in team.ledger.of_source(entry_key(entry.name)) if each.project == team.scope_key
         ]
     except MunimentError as fault:
         # The entry is a file of its own and is shown whatever the ledger is like.

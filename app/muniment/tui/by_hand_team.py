@@ -167,7 +167,7 @@ def _gone(engine: Engine, item: Item, title: str, path: Path, text: str) -> Prop
 
 
 def _remove_entry(engine: Engine, entry: knowledge_entry.Entry, origin: Origin) -> None:
-    from muniment.memory.team.rows import entry_source
+    from muniment.memory.team.rows import entry_key
     from muniment.safety.files import digest
 
     team = engine.surfaces.team
@@ -176,7 +176,7 @@ def _remove_entry(engine: Engine, entry: knowledge_entry.Entry, origin: Origin) 
         if now is None or digest(now) != entry.digest:
             raise ChangedAfterApproval(f"{entry.path} was changed meanwhile, nothing was deleted.")
         team.files.remove(entry.path, origin, surface="knowledge", item=entry.name, before=now)
-    for row in engine.surfaces.ledger.of_source(entry_source(entry.name)):
+    for row in engine.surfaces.ledger.of_source(entry_key(entry.name)):
         if row.status == "active":
             engine.surfaces.ledger.retract(row.id, origin)
 

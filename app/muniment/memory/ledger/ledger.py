@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from muniment.memory.ledger.database import Database, word_columns
 from muniment.memory.ledger.faults import LedgerFault
 from muniment.memory.ledger.row import (
+    MAX_SOURCE_CHARS,
     NewRow,
     Places,
     Row,
@@ -29,6 +30,7 @@ from muniment.memory.ledger.row import (
     hash_of,
     id_of,
     is_row_id,
+    one_line,
     says_the_same,
     status_at,
     trusts_at_least,
@@ -164,8 +166,8 @@ class Ledger:
         """Write rows and return them as they stand, in the order given.
 
         A row with the same source key that says the same is left as it is, retracted or not: writing twice
-        is writing once. Other content with the key takes the place of the rows it is trusted as much as.
-        Raise `InvalidRow` before anything is written.
+        is writing once; only the source that it shows follows. Other content with the key takes the place
+        of the rows it is trusted as much as. Raise `InvalidRow` before anything is written.
         """
         wanted = [checked(row) for row in rows]
         if not wanted:
@@ -177,6 +179,23 @@ class Ledger:
                 written.append(self._put(connection, new, now, notes))
             notes.announce()
         return written
+
+    def refile(self, source_key: str, source: str, project: str | None, origin: Origin) -> None:
+        """Let the rows of a source key in one project show another source; they stay as old as they are."""
+        shown = one_line(source)[:MAX_SOURCE_CHARS]
+        if not any(_is_shown_elsewhere(row, shown, project) for row in self.of_source(source_key)):
+            return
+        with self._noting(origin) as notes, self._database.writing() as connection:
+            moved = [
+                (row, replace(row, source=shown))
+                for row in self._of_source(connection, source_key)
+                if _is_shown_elsewhere(row, shown, project)
+            ]
+            for before, after in moved:
+                notes.add(before, after)
+            notes.announce()
+            for _, after in moved:
+                self._update(connection, after)
 
     def pin(self, row_id: str, origin: Origin) -> Changed:
         """Make a row your own: trust `human`, importance and confidence 1, active whatever it was."""
@@ -235,7 +254,12 @@ class Ledger:
         known = [row for row in self._of_source(connection, new.source_key) if _same_place(row, new)]
         for row in reversed(known):
             if row.status != "superseded" and says_the_same(row, new):
-                return row
+                if row.source == new.source:
+                    return row
+                shown = replace(row, source=new.source)
+                notes.add(row, shown)
+                self._update(connection, shown)
+                return shown
         row = _made(new, known, now)
         self._insert(connection, row)
         notes.add(None, row)
@@ -291,13 +315,14 @@ class Ledger:
         )
 
     def _update(self, connection: sqlite3.Connection, row: Row) -> None:
-        """Write how a row is judged; its text never changes."""
+        """Write how a row is judged and where it is from; its text never changes."""
         connection.execute(
-            "UPDATE memory SET trust = ?, status = ?, importance = ?, confidence = ?, superseded_by = ?,"
-            " expires_at = ?, updated_at = ? WHERE id = ?",
+            "UPDATE memory SET trust = ?, status = ?, source = ?, importance = ?, confidence = ?,"
+            " superseded_by = ?, expires_at = ?, updated_at = ? WHERE id = ?",
             (
                 row.trust,
                 "active" if row.status == "expired" else row.status,
+                row.source,
                 row.importance,
                 row.confidence,
                 row.superseded_by,
@@ -401,6 +426,10 @@ def _made(new: NewRow, known: Sequence[Row], now: datetime) -> Row:
 
 def _same_place(row: Row, new: NewRow) -> bool:
     return (row.scope_kind, row.scope_key, row.project) == (new.scope_kind, new.scope_key, new.project)
+
+
+def _is_shown_elsewhere(row: Row, source: str, project: str | None) -> bool:
+    return row.project == project and row.status != "superseded" and row.source != source
 
 
 def _active(row: Row, now: datetime) -> Row:

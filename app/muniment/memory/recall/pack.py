@@ -20,7 +20,8 @@ from muniment.safety.visible import clean_surrogates
 TOP_K = 8
 MAX_BYTES = 8_192
 MAX_TITLE_BYTES = 160
-MAX_SOURCE_BYTES = 100
+MAX_SOURCE_BYTES = 200
+"""Room for the path of an entry of knowledge, so that it can be found by what is shown."""
 LEAST_BODY_BYTES = 64
 """A body of which not even so much would fit is left out."""
 INDENT = "  "

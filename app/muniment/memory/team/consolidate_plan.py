@@ -130,7 +130,7 @@ class Preview:
             "scope": self.scope,
             "trust": each.trust,
             "title": each.title,
-            "source": f"knowledge/{each.name}.md",
+            "source": each.reference,
         }
 
     def _note_dict(self, each: NotePlan) -> dict[str, Any]:

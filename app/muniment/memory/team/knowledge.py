@@ -159,7 +159,7 @@ class Knowledge:
                 steps.append(archive(plan.note.name, plan.note.digest, f"kb-{plan.new.category}"))
             notes += team.pending.run(Work("writing of an entry", origin, tuple(steps)))
             entry = self.read(f"{plan.new.category}/{plan.name}")
-            found = [each for each in team.ledger.of_source(row.source) if each.status == "active"]
+            found = [each for each in team.ledger.of_source(row.source_key) if each.status == "active"]
         return Added(entry, found[-1] if found else None, notes)
 
     def add(self, new: NewEntry, origin: Origin) -> Added:

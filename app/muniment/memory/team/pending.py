@@ -76,6 +76,11 @@ def retract(sources: Sequence[str]) -> Step:
     return {"do": "retract", "sources": list(sources)}
 
 
+def refiled(key: str, path: str) -> Step:
+    """Let the project's rows of a source key say where its file stands now."""
+    return {"do": "refiled", "key": key, "path": path}
+
+
 def archive(name: str, seen: str, prefix: str) -> Step:
     """Move a note that still is as it was seen (its digest) from the inbox to the archive."""
     return {"do": "archive", "name": name, "digest": seen, "prefix": prefix}
@@ -120,7 +125,7 @@ class Pending:
         Where the first step fails nothing is done and nothing stays to be done. Where a later one fails, what
         is left is done by the next run. Raise `TeamRefused`.
         """
-        if any(step["do"] in ("rows", "retract") for step in work.steps):
+        if any(step["do"] in ("rows", "retract", "refiled") for step in work.steps):
             self._team.ledger.of_source("")  # a ledger that cannot be read is told before anything is done
         self._write(work)
         return self._finish(work, fresh=True)
@@ -176,6 +181,9 @@ class Pending:
                     for row in team.ledger.of_source(source):
                         if row.status == "active" and row.project == team.scope_key:
                             team.ledger.retract(row.id, origin)
+            case "refiled":
+                if team.files.status(team.directory / step["path"]) is not None:
+                    team.ledger.refile(step["key"], step["path"], team.scope_key, origin)
             case "archive":
                 self._archive(step, origin, left_out)
             case _:

@@ -33,9 +33,14 @@ def place_of(team: Team) -> tuple[str, str | None]:
     return ("global", None) if key is None else ("project", key)
 
 
-def entry_source(name: str) -> str:
-    """Return the source of an entry's row; it stays the same when the entry is filed elsewhere."""
+def entry_key(name: str) -> str:
+    """Return the source key of an entry's row; it stays the same when the entry is filed elsewhere."""
     return f"knowledge/{name}{SUFFIX}"
+
+
+def entry_source(category: str, name: str) -> str:
+    """Return the source of an entry's row as it is shown: where its file stands in the workspace."""
+    return f"knowledge/{category}/{name}{SUFFIX}"
 
 
 def entry_row(team: Team, entry: Entry, trust: Trust) -> NewRow:
@@ -49,11 +54,12 @@ def entry_row(team: Team, entry: Entry, trust: Trust) -> NewRow:
         title=entry.title,
         body=row_body(without_title(entry.text, entry.title), entry.title),
         trust=trust,
-        source=entry_source(entry.name),
+        source=entry_source(entry.category, entry.name),
         paths=paths_in(entry.text),
         importance=importance,
         confidence=confidence,
         expires_at=entry.expires_at,
+        source_key=entry_key(entry.name),
     )
 
 
@@ -69,11 +75,12 @@ def notebook_row(team: Team, agent: str, text: str) -> NewRow:
         title=title or agent,
         body=row_body(body, title or agent),
         trust="agent",
-        source=f"notebook/{agent}/{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}",
+        source=f"knowledge/agents/{agent}{SUFFIX}",
         project=team.scope_key,
         paths=paths_in(body),
         importance=importance,
         confidence=confidence,
+        source_key=f"notebook/{agent}/{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}",
     )
 
 
@@ -104,7 +111,7 @@ def follow_undo(team: Team, plan: UndoPlan, origin: Origin) -> None:
     if plan.entry.directory != str(team.directory):
         return
     try:
-        found = team.ledger.of_source(entry_source(plan.path.stem))
+        found = team.ledger.of_source(entry_key(plan.path.stem))
         known = [row for row in found if row.project == team.scope_key]
         if plan.text_then is None:
             for row in known:

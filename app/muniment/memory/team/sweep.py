@@ -16,8 +16,8 @@ from muniment.memory.team.classify import matched
 from muniment.memory.team.entry import MAX_FILE_BYTES, SUFFIX, Entry
 from muniment.memory.team.knowledge import DIRECTORY, SURFACE, SWEPT
 from muniment.memory.team.notefile import split
-from muniment.memory.team.pending import Step, Work, move, new_file, remove, retract
-from muniment.memory.team.rows import entry_source
+from muniment.memory.team.pending import Step, Work, move, new_file, refiled, remove, retract
+from muniment.memory.team.rows import entry_key, entry_source
 from muniment.safety.errors import NotFound
 from muniment.safety.files import FileRefused, digest
 from muniment.safety.strict_yaml import dump
@@ -117,7 +117,7 @@ class Sweep:
                     said += ("The rest is proposed again: this was as much as one sweep does.",)
                     break
                 if item.target is not None:
-                    steps.append(self._file(item))
+                    steps += self._file(item, item.target)
                     filed.append(item.entry.name)
                 else:
                     steps += self._leave(item, data, now, len(swept))
@@ -155,10 +155,13 @@ class Sweep:
             raise ChangedAfterApproval(f"{entry.path} was changed after approval, nothing moved.")
         return data
 
-    def _file(self, item: SweepItem) -> Step:
+    def _file(self, item: SweepItem, category: str) -> list[Step]:
         entry = item.entry
-        target = f"{DIRECTORY}/{item.target}/{entry.name}{SUFFIX}"
-        return move(f"{DIRECTORY}/{entry.key}", target, entry.digest, surface=SURFACE, item=entry.name)
+        target = entry_source(category, entry.name)
+        return [
+            move(f"{DIRECTORY}/{entry.key}", target, entry.digest, surface=SURFACE, item=entry.name),
+            refiled(entry_key(entry.name), target),
+        ]
 
     def _leave(self, item: SweepItem, data: bytes, now: datetime, number: int) -> list[Step]:
         entry = item.entry
@@ -172,7 +175,7 @@ class Sweep:
             remove(f"{DIRECTORY}/{entry.key}", entry.digest, surface=SURFACE, item=entry.name),
         ]
         if item.kind == "duplicate":
-            steps.append(retract([entry_source(entry.name)]))
+            steps.append(retract([entry_key(entry.name)]))
         return steps
 
     def _old(self, now: datetime) -> list[tuple[Path, str]]:
