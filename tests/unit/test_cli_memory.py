@@ -460,7 +460,7 @@ def test_an_import_shows_what_differs_and_leaves_it_alone_unless_told(cli: Insid
     ]
     assert kept.code == 1
     assert "old" in cli("memory", "show", "rule", "--json").json["record"]["content"]
-    cli("memory", "import", "-", "--yes", "--replace", text=text)
+    assert "1 record written." in cli("memory", "import", "-", "--yes", "--replace", text=text).err
     assert "new" in cli("memory", "show", "rule", "--json").json["record"]["content"]
     assert cli("memory", "undo", "--yes").code == 0
     assert "old" in cli("memory", "show", "rule", "--json").json["record"]["content"]

@@ -31,7 +31,7 @@ def export(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.json:
         shell.json(
             {
-                "directory": str(done.directory.absolute()),
+                "directory": str(done.directory.resolve()),
                 "records": done.records,
                 "scopes": [each.as_dict() for each in done.scopes],
                 "left": [{"path": str(each.path), "reason": each.reason} for each in done.left],
@@ -85,13 +85,15 @@ def _source(arguments: argparse.Namespace, shell: Shell) -> Source:
 def _report(
     arguments: argparse.Namespace, shell: Shell, items: list[ImportItem], source: Source, *, dry_run: bool
 ) -> None:
+    written = 0 if dry_run else sum(item.verdict in ("create", "replace") for item in items)
     if arguments.json:
-        written = 0 if dry_run else sum(item.verdict in ("create", "replace") for item in items)
         rows = [_row(item) for item in items]
         shell.json({"dry_run": dry_run, "written": written, "records": rows, "notes": source.notes})
         return
     for line in _lines(items, source):
         shell.out(line)
+    if not dry_run:
+        shell.note(f"{numbered(written, 'record')} written.")
 
 
 def _row(item: ImportItem) -> dict[str, Any]:
