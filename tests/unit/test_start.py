@@ -185,7 +185,9 @@ def test_a_recipes_endpoint_is_asked_about_once_per_text(place: Place) -> None:
 
 def test_the_flag_is_an_answer(place: Place) -> None:
     path = recipe(place, ENDPOINT)
-    place.open(StepModel(Say("ok")), recipe=str(path), base_url=URL)
+    engine = place.open(StepModel(Say("ok")), recipe=str(path), base_url=URL)
+    assert engine.surfaces.settings.model.base_url == URL
+    assert not (place.paths.state / "endpoints.json").exists(), "a flag is for one run only"
 
 
 def test_a_damaged_memory_of_answers_asks_again(place: Place) -> None:
