@@ -17,7 +17,7 @@ from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.form import Form
 from muniment.tui.modals.question import Question
 from muniment.tui.screens.reader import Reader
-from support.app import boot_for, opened, screen_text, until
+from support.app import boot_for, opened, screen_text, text_in, until
 from support.memory_world import memory_world
 from support.panel import an_editor, group_row, items, nodes, panel_open, stand_on
 
@@ -182,7 +182,8 @@ async def test_a_record_of_a_parent_asks_where_to_and_never_replaces_one_there(t
         await pilot.press("m")
         await shown(pilot, app, Choose)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: "already; delete or rename one of them." in screen_text(app))
+        told = app.session_screen.transcript
+        await until(pilot, lambda: "already; delete or rename one of them." in text_in(app, told))
         assert (project.parent / ".muniment" / "memory" / "pilot-terms.yaml").exists()
 
 

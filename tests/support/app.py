@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from muniment.paths import resolve_paths
@@ -122,6 +123,13 @@ def still(app: MunimentApp) -> None:
         for widget in screen.query("TextArea, Input"):
             if isinstance(widget, TextArea | Input):
                 widget.cursor_blink = False
+
+
+def text_in(app: MunimentApp, widget: Widget) -> str:
+    """Return what is drawn of a widget now as one line, however long paths have broken it."""
+    region, lines = widget.region, screen_text(app).split("\n")
+    rows = lines[region.y : region.bottom]
+    return " ".join(" ".join(row[region.x : region.right] for row in rows).split())
 
 
 def screen_text(app: object) -> str:

@@ -16,11 +16,12 @@ FILLED = ("description", "instructions", "prompt")
 
 
 class RecipeParameters(InvalidInput):
-    """The values given do not fit the recipe's parameters; `missing` names those still to be given."""
+    """The values given do not fit the parameters of `recipe`; `missing` names those still to be given."""
 
-    def __init__(self, sentence: str, missing: tuple[str, ...] = ()) -> None:
+    def __init__(self, sentence: str, missing: tuple[str, ...] = (), recipe: Recipe | None = None) -> None:
         super().__init__(sentence)
         self.missing = missing
+        self.recipe = recipe
 
 
 def fill(recipe: Recipe, values: Mapping[str, str]) -> Recipe:
@@ -33,12 +34,12 @@ def fill(recipe: Recipe, values: Mapping[str, str]) -> Recipe:
     declared = {each.name: each for each in recipe.parameters}
     unknown = [name for name in values if name not in declared]
     if unknown:
-        raise RecipeParameters(_unknown_sentence(recipe, unknown, tuple(declared)))
+        raise RecipeParameters(_unknown_sentence(recipe, unknown, tuple(declared)), recipe=recipe)
     filled: dict[str, str] = {}
     missing: list[str] = []
     for name, parameter in declared.items():
         if name in values:
-            filled[name] = _checked(name, values[name])
+            filled[name] = _checked(recipe, name, values[name])
         elif parameter.default is not None:
             filled[name] = parameter.default
         elif parameter.required:
@@ -48,7 +49,7 @@ def fill(recipe: Recipe, values: Mapping[str, str]) -> Recipe:
     if missing:
         flags = " ".join(f"--param {name}=…" for name in missing)
         raise RecipeParameters(
-            f"The recipe {recipe.name} needs {', '.join(missing)}: give {flags}.", tuple(missing)
+            f"The recipe {recipe.name} needs {', '.join(missing)}: give {flags}.", tuple(missing), recipe
         )
     if not declared:
         return recipe
@@ -86,11 +87,13 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
-def _checked(name: str, value: str) -> str:
+def _checked(recipe: Recipe, name: str, value: str) -> str:
     if "\0" in value or any("\ud800" <= each <= "\udfff" for each in value):
-        raise RecipeParameters(f"The value of {name} holds a NUL or half a character; remove it.")
+        raise RecipeParameters(f"The value of {name} holds a NUL or half a character; remove it.", (), recipe)
     if len(value.encode("utf-8")) > MAX_VALUE_BYTES:
-        raise RecipeParameters(f"The value of {name} is longer than {MAX_VALUE_BYTES} bytes; shorten it.")
+        raise RecipeParameters(
+            f"The value of {name} is longer than {MAX_VALUE_BYTES} bytes; shorten it.", (), recipe
+        )
     return value
 
 

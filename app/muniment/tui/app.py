@@ -131,22 +131,26 @@ class MunimentApp(FrontDoorApp):
 
             use_keymap(self)
         if self.boot.pick:
-            from muniment.tui.screens.picker import Picked, RecipePicker
-
-            def picked(choice: Picked | None) -> None:
-                if choice is None:
-                    self.exit(0)
-                else:
-                    self.open(replace(self._options, recipe=choice.recipe, params=choice.params))
-
-            self.push_screen(RecipePicker(self.boot), picked)
+            self._pick()
         else:
             self.open(self._options)
+
+    def _pick(self) -> None:
+        from muniment.tui.screens.picker import Picked, RecipePicker
+
+        def picked(choice: Picked | None) -> None:
+            if choice is None:
+                self.exit(0)
+            else:
+                self.open(replace(self._options, recipe=choice.recipe, params=choice.params))
+
+        self.push_screen(RecipePicker(self.boot), picked)
 
     @work(exclusive=True, group="open-session", exit_on_error=True)
     async def open(self, options: StartOptions) -> None:
         """Open a session in place of the present one; asks what has to be asked first."""
         from muniment.session.endpoint import EndpointUndecided, allow_endpoint
+        from muniment.session.recipe_fill import RecipeParameters
         from muniment.session.start import DirectoryGone, open_session
         from muniment.tui.modals.question import Question
 
@@ -176,6 +180,18 @@ class MunimentApp(FrontDoorApp):
                     self._not_opened(gone.sentence)
                     return
                 options = replace(options, continue_here=True)
+            except RecipeParameters as fault:
+                from muniment.tui.open_place import parameters
+
+                filled = await parameters(self, fault, options)
+                if filled is None:
+                    # Where there is no session to go back to, another recipe may be chosen.
+                    if self.engine is None:
+                        self._pick()
+                    else:
+                        self._not_opened(fault.sentence)
+                    return
+                options = filled
             except MunimentError as error:
                 self._not_opened(error.sentence)
                 return

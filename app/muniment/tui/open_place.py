@@ -11,6 +11,8 @@ from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
+    from muniment.session.options import StartOptions
+    from muniment.session.recipe_fill import RecipeParameters
     from muniment.tui.app import MunimentApp
 
 SETTLE_SECONDS = 0.6
@@ -76,6 +78,20 @@ def sessions(app: MunimentApp, resume: Callable[[str | None], None]) -> None:
         rename_current=rename,
     )
     app.push_screen(screen, resume)
+
+
+async def parameters(app: MunimentApp, fault: RecipeParameters, options: StartOptions) -> StartOptions | None:
+    """Ask for what a recipe still needs, beginning with what was given; None where it is left."""
+    from dataclasses import replace
+
+    from muniment.tui.screens.picker import ParameterForm
+
+    if fault.recipe is None:
+        return None
+    # What is missing is marked in the form itself; a name or a value that does not fit is told.
+    told = "" if fault.missing else fault.sentence
+    values = await app.push_screen_wait(ParameterForm(fault.recipe, options.params, told))
+    return None if values is None else replace(options, params=values)
 
 
 async def keep_panel_width(app: MunimentApp, cells: int) -> None:

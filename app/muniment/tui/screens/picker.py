@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -112,8 +113,9 @@ class RecipePicker(Place[Picked | None]):
 class ParameterForm(Place[dict[str, str] | None]):
     """Asks for the values of a recipe's parameters; they are filled in literally, once."""
 
+    AUTO_FOCUS: ClassVar[str | None] = "Input"
     BINDING_GROUP_TITLE = "Parameters"
-    HELP = "Tab moves between fields; Start checks them."
+    HELP = "Tab or Enter goes to the next field; Start checks all of them."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Back to the recipes", id="parameters.back"),
         Binding("ctrl+s", "start", "Start", tooltip="Start the session", id="parameters.start"),
@@ -125,18 +127,20 @@ class ParameterForm(Place[dict[str, str] | None]):
     ParameterForm #fault { color: $error; height: auto; }
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, given: Mapping[str, str] | None = None, fault: str = "") -> None:
         super().__init__()
         self._recipe = recipe
+        self._given = given or {}
+        self._fault = fault
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
+        with VerticalScroll(can_focus=False):
             yield Static(safe_line(f"{self._recipe.name}: parameters"), markup=False)
             for n, each in enumerate(self._recipe.parameters):
                 need = "required" if each.required else "optional"
                 yield Static(safe(f"{each.name} ({need}): {each.description}"), markup=False, classes="label")
-                yield Input(value=each.default or "", id=f"parameter-{n}")
-            yield Static("", id="fault", markup=False)
+                yield Input(value=self._given.get(each.name, each.default or ""), id=f"parameter-{n}")
+            yield Static(safe(self._fault), id="fault", markup=False)
             with Vertical():
                 yield Button("Start", id="start")
         yield KeyBar()
@@ -144,6 +148,11 @@ class ParameterForm(Place[dict[str, str] | None]):
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:
         self.action_start()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.focus_next()
 
     def action_start(self) -> None:
         """Check the values and start."""
@@ -155,7 +164,9 @@ class ParameterForm(Place[dict[str, str] | None]):
         try:
             fill(self._recipe, values)
         except RecipeParameters as fault:
-            self.query_one("#fault", Static).update(safe(fault.sentence))
+            # How parameters are given on a command line is of no use here.
+            told = f"Fill in {', '.join(fault.missing)}." if fault.missing else fault.sentence
+            self.query_one("#fault", Static).update(safe(told))
             return
         self.dismiss(values)
 
