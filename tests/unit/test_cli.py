@@ -120,6 +120,19 @@ def test_an_invalid_settings_file_stops_with_its_place(cli: Inside, user: Path) 
     assert "provider" in done.err
 
 
+def test_several_faults_of_a_file_stand_on_a_line_each(cli: Inside, user: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "r.yaml"
+    recipe.write_text("name: t\npromt: x\ntols: [x]\n")
+    (user / "config").mkdir()
+    settings = user / "config" / "config.yaml"
+    checked = cli("recipe", "validate", str(recipe))
+    for arguments in (("run", "--prompt", "x"), ("context",)):
+        assert cli(*arguments, "--file", str(recipe)).err == checked.err
+    settings.write_text("modl: {}\napproval: {quiet_seconds: 9}\n")
+    lines = cli("context").err.splitlines()
+    assert [line.startswith(f"muniment: {settings}:") for line in lines] == [True, True]
+
+
 def test_json_is_utf_8_even_in_the_c_locale(tmp_path: Path, user: Path) -> None:
     title = "Größe — 大きさ 👩‍💻"
     stored = run(

@@ -56,7 +56,7 @@ def run(argv: Sequence[str]) -> int:
         return FAILED
     except OSError as error:
         _stop_writing()
-        return _fail(f"The result could not be written: {error.strerror or error}.", FAILED)
+        return _fail(FAILED, f"The result could not be written: {error.strerror or error}.")
     return code
 
 
@@ -70,14 +70,14 @@ def _code(argv: list[str]) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else OK
     except InvalidInput as error:
-        return _fail(error.sentence, USAGE)
+        return _fail(USAGE, *error.lines)
     except MunimentError as error:
-        return _fail(error.sentence, FAILED)
+        return _fail(FAILED, *error.lines)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{place}{error.strerror or error}.", FAILED)
+        return _fail(FAILED, f"{place}{error.strerror or error}.")
     except Exception as error:  # noqa: BLE001 - the outermost boundary: a person gets a sentence
-        return _fail(_fault(error), FAILED)
+        return _fail(FAILED, _fault(error))
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -121,10 +121,10 @@ def _help() -> str:
     )
 
 
-def _fail(sentence: str, code: int) -> int:
+def _fail(code: int, *sentences: str) -> int:
     with suppress(OSError):  # a reader that went away must not hide the reason
         sys.stdout.flush()
-    sys.stderr.write(f"muniment: {reading_line(sentence)}\n")
+    sys.stderr.writelines(f"muniment: {reading_line(each)}\n" for each in sentences)
     return code
 
 

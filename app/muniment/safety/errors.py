@@ -13,6 +13,11 @@ class MunimentError(Exception):
     def sentence(self) -> str:
         return str(self)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return what a terminal shows, a line each; more than one only where several faults are told."""
+        return (self.sentence,)
+
 
 class InvalidInput(MunimentError):  # noqa: N818 - named for what it is, not for being an error
     """What was given cannot be used as it is; commands end with exit code 2."""

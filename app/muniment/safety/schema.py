@@ -52,6 +52,10 @@ class FileFaults(InvalidInput):
         super().__init__("\n".join(each.sentence for each in faults))
         self.faults = tuple(faults)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(each.sentence for each in self.faults)
+
 
 class Shape(Protocol):
     """What a value may be; it turns text into the value meant and reports what is wrong."""

@@ -32,6 +32,10 @@ class SettingsFault(InvalidInput):
         self.path = path
         self.faults = tuple(faults)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(each.sentence for each in self.faults)
+
 
 def load_settings(paths: Paths, environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings; a missing file means defaults. Raise `SettingsFault` with all its faults."""
