@@ -26,7 +26,7 @@ from muniment.safety.schema import (
 from muniment.safety.strict_yaml import KeyPath, Value
 from muniment.session.recipe_shape import TOOL_NAMES
 from muniment.settings.shape import AGENT_NAME
-from muniment.tools.base import ToolStatus
+from muniment.tools.status import ToolStatus
 
 MAX_USER_ENTRIES = 32
 MAX_RECORDS = 1_000

@@ -15,8 +15,9 @@ from muniment.model.base import ToolCall
 from muniment.safety.errors import InvalidInput, MunimentError
 from muniment.session.events import Decided, Event, ProposalMade, ToolCalled, ToolFinished
 from muniment.session.waiting import graceful
-from muniment.tools.base import RESULT_MAX_BYTES, Tool, ToolContext, ToolResult, ToolStatus
+from muniment.tools.base import RESULT_MAX_BYTES, Tool, ToolContext, ToolResult
 from muniment.tools.registry import Registry, parse_arguments
+from muniment.tools.status import ToolStatus
 
 TOOL_GRACE_SECONDS = 0.5
 _PLACES = frozenset({"identifier", "id", "name", "scope", "directory", "path", "file"})

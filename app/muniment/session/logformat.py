@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from muniment.safety.errors import MunimentError
+from muniment.tools.status import ToolStatus
 
 VERSION = 1
 RECORD_MAX_BYTES = 16 * 1024 * 1024
@@ -60,18 +61,7 @@ KINDS: dict[str, dict[str, _Types]] = {
 _STATUSES: dict[str, frozenset[str]] = {
     "turn_end": frozenset({"completed", "failed", "cancelled", "interrupted"}),
     "model_response": frozenset({"stop", "tool_calls", "length", "refusal", "broken", "stopped"}),
-    "tool_result": frozenset(
-        {
-            "completed",
-            "failed",
-            "denied",
-            "invalid_arguments",
-            "unknown_tool",
-            "not_executed",
-            "unknown",
-            "cancelled",
-        }
-    ),
+    "tool_result": frozenset(get_args(ToolStatus)),
 }
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from muniment.approval.policy import Effect, Mode
 from muniment.approval.proposal import Asker, Field, Proposal
@@ -14,20 +14,10 @@ from muniment.memory.origin import Origin
 from muniment.memory.surfaces import Surfaces
 from muniment.model.base import ToolSpec
 from muniment.safety.errors import InvalidInput
+from muniment.tools.status import ToolStatus
 
 if TYPE_CHECKING:
     from muniment.tools.team import TaskDesk
-
-ToolStatus = Literal[
-    "completed",
-    "failed",
-    "denied",
-    "invalid_arguments",
-    "unknown_tool",
-    "not_executed",
-    "unknown",
-    "cancelled",
-]
 
 RESULT_MAX_BYTES = 65_536
 NEW_TEXT_MAX_BYTES = 65_536
