@@ -14,6 +14,7 @@ from muniment.memory.team.insights import (
     agent_of,
     digest_notes,
     fingerprint,
+    first_sentence,
     heading_of,
     insights_of,
     safe_agent,
@@ -74,9 +75,50 @@ def test_an_insight_has_at_most_300_characters_and_says_that_it_was_cut() -> Non
     assert not exact.endswith("...")
 
 
-def test_a_note_without_an_insight_is_pointed_to_by_its_title() -> None:
-    text, count, _ = digest(source("a.md", "Nothing.", title="What I saw"))
+def test_a_note_without_an_insight_gives_its_first_sentence_and_where_the_rest_is() -> None:
+    text, count, _ = digest(
+        source("a.md", "# What I saw\n\nThe cache is cold. It warms up.", title="What I saw")
+    )
+    assert "- [dallas] The cache is cold. (knowledge/reviews/a.md)" in text
+    assert count == 1
+
+
+def test_a_note_that_says_nothing_is_pointed_to_by_its_title() -> None:
+    text, count, _ = digest(source("a.md", "# What I saw\n\n---\n", title="What I saw"))
     assert "- [dallas] See the whole note: What I saw (knowledge/reviews/a.md)" in text
+    assert count == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("The cache is cold", "The cache is cold"),
+        ("# Head\n\n## More\n- The cache\n  is cold! Then warm.", "The cache is cold!"),
+        ("One paragraph\n\nanother. More", "One paragraph"),
+        ("See e.g. version 1.2 of it. Later more.", "See e.g. version 1.2 of it."),
+        ('He said "no." Then he left.', 'He said "no."'),
+        ("缓存是冷的。后来变热。", "缓存是冷的。"),
+        ("```\ncode\n```", "code"),
+        ("***\n\n...\n", ""),
+        ("# Only a heading", ""),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_is_that_of_the_first_text_below_the_headings(body: str, sentence: str) -> None:
+    assert first_sentence(body) == sentence
+
+
+def test_a_first_sentence_has_at_most_300_characters() -> None:
+    assert first_sentence("x" * 300) == "x" * 300
+    assert first_sentence("x" * 301) == "x" * 297 + "..."
+    assert len(first_sentence("word\n" * 60_000)) == MAX_INSIGHT
+    assert first_sentence("-" * 60_000) == ""
+
+
+def test_plain_notes_are_never_left_out_of_the_digest_as_known() -> None:
+    plain = "Every writer takes the workspace lock first, then writes."
+    text, count, _ = digest(source("a.md", plain), existing=f"### old\n\n- [x] {plain}")
+    assert plain in text
     assert count == 1
 
 
@@ -213,7 +255,7 @@ def test_no_note_writes_a_heading_a_rule_or_a_line_that_is_not_behind_its_author
 
 @given(HOSTILE | st.text())
 def test_every_insight_is_one_bounded_line_with_nothing_hidden(body: str) -> None:
-    for each in insights_of(body):
+    for each in [*insights_of(body), *filter(None, [first_sentence(body)])]:
         assert 0 < len(each) <= MAX_INSIGHT
         assert each.splitlines() == [each]
         assert "<!--" not in each

@@ -38,6 +38,9 @@ _TELLING = re.compile(
     r"\b(?:must|never|always|convention|pattern|gotcha|warning|important|rule|tip|note that)\b", re.IGNORECASE
 )
 _LIST_MARK = re.compile(r"\s*(?:\d{1,9}[.)]|[-*+•])\s+")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,4}(?=\s[^\sa-z])|[。！？]")
+_NO_TEXT = re.compile(r"[\W_]+|`{3}.*")
+"""A line that says nothing: a rule, a fence of code, a row of dots."""
 _PREFIX = re.compile(r"(\w+)-")
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
@@ -138,6 +141,22 @@ def insights_of(body: str) -> list[str]:
     return found
 
 
+def first_sentence(body: str) -> str:
+    """Return what a note without an insight says first, at most 300 characters; else empty."""
+    said: list[str] = []
+    for line in body.splitlines():
+        bare = _LIST_MARK.sub("", line[:_LONGEST_SEARCHED], count=1).strip()
+        if bare and not _HEADING.match(line) and not _NO_TEXT.fullmatch(bare):
+            said.append(bare)
+        elif said:
+            break
+        if sum(map(len, said)) > _LONGEST_SEARCHED:
+            break
+    text = one_line(" ".join(said))
+    end = _SENTENCE_END.search(text)
+    return cut(text[: end.end()] if end else text, MAX_INSIGHT)
+
+
 def fingerprint(text: str) -> str:
     """Return what makes two insights the same: letters and digits only, in lower case, the first 80."""
     bare = "".join(each if each.isalnum() else " " for each in text.lower())
@@ -157,7 +176,7 @@ def digest_notes(sources: Sequence[Source], existing: str, date: str, *, max_byt
     duplicates = 0
     for source in sources:
         lines = insights_of(source.body)
-        for text in lines or [f"See the whole note: {source.title}"]:
+        for text in lines or [first_sentence(source.body) or f"See the whole note: {source.title}"]:
             mark = fingerprint(text)
             same = by_print.get(mark)
             if same is None and lines:
