@@ -333,7 +333,7 @@ def test_history_names_the_writes_and_restore_brings_a_text_back(cli: Inside) ->
         cli("memory", "store", "--title", "t", "--content", content, "--id", "rule")
     lines = cli("memory", "history", "rule").out.splitlines()
     assert len(lines) == 3
-    assert all("by user" in line for line in lines)
+    assert all(line.endswith(" by user") for line in lines)
     name = lines[0].split()[0]
     item, _, entry = name.partition("@")
     assert item == "rule"

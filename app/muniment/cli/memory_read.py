@@ -123,7 +123,8 @@ def history(arguments: argparse.Namespace, shell: Shell) -> int:
         entry = line.entry
         state = " (failed)" if line.failed else f" (undone by {line.undone_by})" if line.undone_by else ""
         state += f" (undoes {entry.undoes})" if entry.undoes else ""
-        who = entry.origin.actor + (f", {entry.origin.decided_by}" if entry.origin.decided_by else "")
+        actor, decider = entry.origin.actor, entry.origin.decided_by
+        who = f"{actor}, decided by {decider}" if decider not in ("", actor) else actor
         place = entry.scope if entry.surface == "record" else entry.surface
         when = format_time(entry.time)
         shell.out(f"{entry.item}@{entry.id}  {when}  {entry.action:<8} {place:<9} by {who}{state}")
