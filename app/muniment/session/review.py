@@ -237,7 +237,10 @@ def skipped_rows(passed: Sequence[Passed]) -> tuple[Waiting, ...]:
             (
                 ("file", each.path),
                 ("reason", each.reason),
-                ("what to do", "Mend it in your editor, or move it away. It is left as it is and takes no part."),
+                (
+                    "what to do",
+                    "Mend it in your editor, or move it away. It is left as it is and takes no part.",
+                ),
             ),
             ref=each,
         )
