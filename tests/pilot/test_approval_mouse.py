@@ -145,3 +145,16 @@ async def test_a_reason_can_be_given_with_the_mouse_alone() -> None:
             await mouse_at(pilot, app, MouseUp, x, y)
             await pilot.pause(0.05)
         assert await answered(pilot, task, times) == Decision(False, "user")
+
+
+async def test_a_press_outside_a_terminal_that_became_smaller_decides_nothing_and_ends_nothing() -> None:
+    async with running() as (app, pilot, times):
+        task = app.ask(a_proposal())
+        dialog = await armed(pilot, app, times)
+        width, height = app.size
+        for kind in (MouseDown, MouseUp):
+            event = kind(dialog, width + 9, height + 9, 0, 0, 1, False, False, False, width + 9, height + 9)
+            await app.on_event(event)
+        await stays_open(pilot, app, task, times)
+        assert app._exception is None
+        task.cancel()

@@ -19,6 +19,7 @@ from textual._context import active_message_pump
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.driver import Driver
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.worker import WorkerFailed, active_worker
@@ -91,6 +92,11 @@ class FrontDoorApp(App[int]):
         self._heartbeat: Heartbeat | None = None
         self._watchers: list[InputGuard] = []
         self._farewells: list[Callable[[], None]] = []
+
+    def get_driver_class(self) -> type[Driver]:
+        from muniment.tui.key_wire import reading_keys
+
+        return reading_keys(super().get_driver_class())
 
     @property
     def guard(self) -> InputGuard | None:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from textual import constants, events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.errors import NoWidget
 from textual.geometry import Size
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
@@ -237,7 +238,11 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
         return False
 
     def _admit_button(self, event: events.MouseDown | events.MouseUp) -> bool:
-        widget = self.get_widget_at(event.screen_x, event.screen_y)[0] if self.size.area else None
+        try:
+            widget = self.get_widget_at(event.screen_x, event.screen_y)[0]
+        except NoWidget:
+            # The terminal became smaller behind the press, or nothing is laid out yet.
+            widget = None
         if isinstance(widget, ScrollBar):
             self.gate.judge(Kind.SCROLL, event.time)
             return True

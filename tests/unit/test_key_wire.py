@@ -1,0 +1,54 @@
+"""No bytes from a keyboard end the reading of keys, and a key let go is no second press."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+
+from muniment.tui.key_wire import KeyParser
+
+
+def keys(data: str) -> list[str]:
+    parser = KeyParser()
+    found = [*parser.feed(data), *parser.feed("")]
+    return [each.key for each in found if isinstance(each, events.Key)]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("\x1b[97;1:1u", ["a"]),
+        ("\x1b[97;1:2u", ["a"]),
+        ("\x1b[97;1:3u", []),
+        ("\x1b[97;5:1u", ["ctrl+a"]),
+        ("\x1b[1;1:1A", ["up"]),
+        ("\x1b[1;1:3A", []),
+        ("\x1b[97;3u", ["alt+a"]),
+        ("\x1b[A", ["up"]),
+        ("a", ["a"]),
+    ],
+)
+def test_an_extended_key_counts_when_it_goes_down_and_not_when_it_is_let_go(
+    data: str, found: list[str]
+) -> None:
+    assert keys(data) == found
+
+
+@pytest.mark.parametrize(
+    "data", ["\x1b[1114112u", "\x1b[99999999999999999999u", "\x1b[55296u", "\x1b[97;1:9u", "\x1b[97;1;55296u"]
+)
+def test_what_is_no_key_is_passed_over(data: str) -> None:
+    assert keys(data + "b")[-1:] == ["b"]
+    assert not [key for key in keys(data) if "\ud800" <= key[:1] <= "\udfff"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["\x1b[", "1", "97", ";", ":", "3", "u", "A", "~", "<", "M", "?", "$y", "é"]),
+        min_size=1,
+    )
+)
+def test_no_sequence_ends_the_reading(parts: list[str]) -> None:
+    assert isinstance(keys("".join(parts)), list)
