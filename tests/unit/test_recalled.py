@@ -70,6 +70,24 @@ def test_the_block_is_fenced_labelled_and_can_say_why(filled: Surfaces) -> None:
     }
 
 
+@pytest.mark.parametrize("pattern", ["memory_retrieve", "memory_*", "*"])
+def test_what_a_recipe_wants_asked_about_is_not_recalled_unasked(
+    place: Place, filled: Surfaces, pattern: str
+) -> None:
+    put(place.project / ".muniment", "plums", title="Plums", content="Plums were green once.")
+    surfaces = place.surfaces()
+    both = context(surfaces, "on").look_up(ASKED)[0][0]
+    assert "green" in both.text
+    asks = replace(ASSISTANT, approve=(pattern,))
+    (pack,) = context(surfaces, "on", asks).look_up(ASKED)[0]
+    assert "Plums are blue." in pack.text
+    assert "green" not in pack.text
+    others = replace(ASSISTANT, approve=("memory_search", "read_*"))
+    assert "green" in context(surfaces, "on", others).look_up(ASKED)[0][0].text
+    only_records = replace(asks, memory=replace(asks.memory, sources=("records",)))
+    assert "pack" not in names(context(surfaces, "on", only_records))
+
+
 def test_the_same_input_gives_the_same_bytes(place: Place, filled: Surfaces) -> None:
     put(place.project / ".muniment", "plums", title="Plums", content="Plums were green once.")
     first = packed(place.surfaces(), ASKED)

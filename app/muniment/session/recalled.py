@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muniment.memory.recall.need import Need
     from muniment.memory.recall.recall import Bounds, Recalled
     from muniment.memory.surfaces import Surfaces
+    from muniment.session.recipe import Recipe
 
 SOURCE = "memory-retrieval"
 LABEL = (
@@ -20,6 +21,8 @@ LABEL = (
     f"external for what came from elsewhere. {DATA_RULE}"
 )
 ALERT_TITLE = "Recall failed"
+READS_RECORDS = "memory_retrieve"
+"""The tool that gives a model a record whole; where a recipe has it asked about, recall gives none either."""
 _HEAD_MAX_BYTES = 4_096
 _REF = "ref: refs/heads/"
 
@@ -72,6 +75,14 @@ def bounds_of(surfaces: Surfaces, query: BlockQuery) -> Bounds:
     )
 
 
+def sources_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return where recall looks: not among records where the recipe wants each reading of one approved."""
+    from muniment.approval.policy import matches
+
+    kept_back = matches(READS_RECORDS, recipe.approve)
+    return tuple(each for each in recipe.memory.sources if not (kept_back and each == "records"))
+
+
 def branch_of(cwd: Path) -> str:
     """Return the name of the branch checked out there, read from its file; empty where there is none."""
     from muniment.safety.files import FileRefused, read_regular
@@ -104,7 +115,7 @@ def _recall(surfaces: Surfaces, query: BlockQuery) -> Recalled:
         need_of(surfaces, query),
         Places(surfaces.team.scope_key, query.recipe.agent),
         bounds=bounds_of(surfaces, query),
-        sources=query.recipe.memory.sources,
+        sources=sources_of(query.recipe),
         preview=query.preview,
     )
 
