@@ -73,7 +73,8 @@ class Trace:
             append_durable(self.path, self._scrub(line).encode("utf-8") + b"\n")
             self.fault = None
         except (OSError, MunimentError) as error:
-            self.fault = f"The trace {self.path} is not being written: {error}"
+            reason = f"{error.strerror or error}." if isinstance(error, OSError) else str(error)
+            self.fault = f"The trace {self.path} is not being written: {reason}"
 
 
 def key_scrubber(key: str | None) -> Callable[[str], str]:
