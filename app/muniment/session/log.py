@@ -187,7 +187,20 @@ class SessionLog:
         return tuple(decode(lines[at], at + 1) for at in range(first, last))
 
     def clear(self) -> None:
-        """Drop the whole conversation and keep id, directory and recipe."""
+        """Drop the whole conversation and keep id, directory and recipe.
+
+        Raise `OSError` where the disk refuses it; then everything stays as it was.
+        """
+        kept = (self._seq, self._size, self._pending, self.history)
+        try:
+            self._begin_anew()
+        except (OSError, MunimentError):
+            self._seq, self._size, self._pending, self.history = kept
+            raise
+        # Whatever could not be saved before is gone, and what there is now stands on the disk.
+        self.fault = None
+
+    def _begin_anew(self) -> None:
         header = dict(self._header) | {"cwd": self.history.cwd}
         skills = self.history.skills
         self._seq, self._size, self._pending = 0, 0, []

@@ -123,8 +123,8 @@ async def _clear(app: MunimentApp, given: str) -> None:
         return
     try:
         engine.clear()
-    except MunimentError as error:
-        app.tell(error.sentence, error=True)
+    except (MunimentError, OSError) as error:
+        app.tell(f"The conversation was kept: {error}", error=True)
         return
     await app.session_screen.attach(engine, card=engine.provider == "rehearsal")
     app.tell("The conversation of this session was dropped; its id, recipe and memory stay.")

@@ -96,6 +96,10 @@ def store_target(chain: ScopeChain, word: str | None) -> tuple[Scope, bool]:
         raise StoreRefused(
             f"{chain.cwd} is the file system's root and no project: work in a directory, or use scope global."
         )
+    if not chain.cwd.is_dir():
+        raise StoreRefused(
+            f"{chain.cwd} is gone: start again in a directory that exists, or use scope global."
+        )
     if not os.access(chain.cwd, os.W_OK | os.X_OK):
         raise StoreRefused(
             f"{directory} cannot be made: {chain.cwd} is not writable; work elsewhere or use scope global."
