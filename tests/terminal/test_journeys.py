@@ -212,9 +212,7 @@ def test_browse(tmp_path: Path, project: Path, base: Path, rule: Path) -> None:
     with begun(project, base, columns=80, rows=24, env={"VISUAL": str(editor)}) as terminal:
         terminal.press("f2")
         terminal.wait_for("pilot-review-rule", "coding-scheme", "User memory", "Inbox", "Pinned")
-        terminal.press("/")
-        terminal.wait_for("filter over everything")
-        terminal.send("review")
+        terminal.send("/review")
         terminal.wait_gone("coding-scheme")
         terminal.press("enter")
         terminal.wait_for("1 found")

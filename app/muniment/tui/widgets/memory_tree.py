@@ -9,6 +9,8 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from muniment.tui.widgets.type_ahead import TypeAhead
+
 if TYPE_CHECKING:
     from muniment.tui.widgets.memory_panel_rows import Row
 
@@ -16,7 +18,7 @@ _TONES = ("name", "id", "quiet", "state")
 _LEAST_LEFT = 8
 
 
-class MemoryTree(Tree["Row"]):
+class MemoryTree(TypeAhead, Tree["Row"]):
     """Draws `Row`s; it never scrolls sideways."""
 
     ICON_NODE = "▸ "

@@ -6,8 +6,10 @@ from typing import Literal
 
 from textual.widgets import OptionList as FrameworkList
 
+from muniment.tui.widgets.type_ahead import TypeAhead
 
-class OptionList(FrameworkList):
+
+class OptionList(TypeAhead, FrameworkList):
     """An option list that a page key leaves where it is while there is no room to draw a row."""
 
     def _move_page(self, direction: Literal[-1, 1]) -> None:
