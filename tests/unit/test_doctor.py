@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from muniment.memory.checks import check_modes, check_names, check_strays, walk
+from muniment.memory.database_file import remove_database
 from support.command import Inside, Result
 from support.poll import until
 from support.records import put, tree_digest
@@ -117,6 +118,48 @@ def test_a_damaged_index_is_found_and_made_anew(cli: Inside, work: Path, user: P
     assert "damaged" in wrong(doctor(cli))["index"]
     assert doctor(cli, "--fix").code == 0
     assert doctor(cli).code == 0
+
+
+@pytest.mark.parametrize("nothing", ["no bytes", "no tables"])
+def test_an_index_that_a_full_disk_left_empty_is_no_damage_and_is_filled_by_the_next_search(
+    cli: Inside, work: Path, user: Path, nothing: str
+) -> None:
+    for path in (user / "cache" / "memindex").glob("*.db"):
+        remove_database(path)
+        path.write_bytes(b"")
+        path.chmod(0o600)
+        if nothing == "no tables":
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("PRAGMA user_version = 1")
+                connection.commit()
+    found = doctor(cli)
+    assert found.code == 0
+    assert found.out.count("is empty; the next search makes it") == 2
+    assert cli("memory", "search", "green", "--json").json["hits"][0]["id"] == "tea"
+    assert doctor(cli).out.count("is empty") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("id: [", "line 2"), ("name: x\n", "no id"), ("- a\n", "no keys"), ("id: ''\n", "no id")],
+)
+def test_a_project_file_without_an_id_that_can_be_read_is_named(
+    cli: Inside, work: Path, text: str, why: str
+) -> None:
+    path = work / "project.yaml"
+    path.write_text(text)
+    for command in (("memory", "doctor", "--json"), ("doctor", "--json")):
+        found = cli(*command)
+        assert found.code == 1
+        told = wrong(found)["project"]
+        assert str(path) in told
+        assert why in told
+    assert path.read_text() == text
+    path.unlink()
+    path.symlink_to(work / "elsewhere.yaml")
+    assert "symbolic link" in wrong(doctor(cli))["project"]
+    path.unlink()
+    assert "project" not in wrong(doctor(cli))
 
 
 def test_an_index_that_is_only_behind_is_nothing_wrong(cli: Inside, work: Path) -> None:

@@ -227,7 +227,16 @@ def _records(shell: Shell) -> list[Finding]:
     ]
     rows += [Finding("records", False, f"{each.path} is skipped: {each.reason}.") for each in stats.skipped]
     rows += [Finding("records", False, text) for each in stats.chain for text in each.scope.warnings]
-    return rows
+    return rows + [Finding("project", False, text) for text in _project_faults(shell)]
+
+
+def _project_faults(shell: Shell) -> Iterator[str]:
+    from muniment.memory.records.project import project_fault
+
+    for scope in shell.surfaces.records.chain().scopes:
+        fault = project_fault(scope.directory) if scope.kind == "project" else None
+        if fault is not None:
+            yield fault
 
 
 def _user(shell: Shell) -> list[Finding]:

@@ -8,6 +8,7 @@ import stat
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,9 @@ def walk(roots: Iterable[Path], *, everything: bool = True) -> Iterator[Seen]:
             child = path / name
             if everything or not (child.is_dir() and (name.startswith(".") or name in _NOT_OURS)):
                 waiting.append(child)
+            elif _STRAY.fullmatch(name):
+                with suppress(OSError):  # gone between listing and looking
+                    yield Seen(child, child.lstat())
 
 
 def check_modes(seen: Iterable[Seen]) -> Iterator[Finding]:
@@ -99,15 +103,19 @@ def check_modes(seen: Iterable[Seen]) -> Iterator[Finding]:
 
 
 def check_strays(seen: Iterable[Seen]) -> Iterator[Finding]:
-    """Report temporary files that a killed process left behind."""
+    """Report temporary files, and half-made exports, that a killed process left behind."""
+    from muniment.memory.records.export_left import is_half_export
+
     border = time.time() - STRAY_AFTER_SECONDS
     strays = [
         each
         for each in seen
-        if stat.S_ISREG(each.info.st_mode)
-        and _STRAY.fullmatch(each.path.name)
+        if _STRAY.fullmatch(each.path.name)
         and each.info.st_mtime < border
         and each.mine
+        and (
+            is_half_export(each.path, border=border) if each.is_directory else stat.S_ISREG(each.info.st_mode)
+        )
     ]
     if strays:
         text = f"{_places(strays)} were left half-written by a process that was killed."
@@ -141,8 +149,13 @@ def close_to_others(seen: list[Seen]) -> str:
 
 
 def _remove(strays: list[Seen]) -> str:
+    from muniment.memory.records.export_left import remove_half_export
+
     for each in strays:
-        each.path.unlink(missing_ok=True)
+        if each.is_directory:
+            remove_half_export(each.path)
+        else:
+            each.path.unlink(missing_ok=True)
     return f"{_places(strays)} were removed."
 
 

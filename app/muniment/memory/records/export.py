@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from muniment.memory.records.export_left import MANIFEST as MANIFEST
+from muniment.memory.records.export_left import half_export_name, sweep_half_exports
 from muniment.memory.records.listing import Snapshot
 from muniment.memory.records.plans import ScopeWord
 from muniment.memory.records.record import SUFFIX, as_dict
@@ -24,7 +25,6 @@ from muniment.safety.files import ensure_private_dir, write_atomic
 
 FORMAT = "muniment-records"
 VERSION = 1
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def export_directory(store: RecordStore, target: Path, *, scope: ScopeWord | Non
     """
     _check_target(target)
     snapshot = store.snapshot(all=True)
-    made = target.parent / f".{target.name[:100]}.{secrets.token_hex(4)}.tmp"
+    sweep_half_exports(target.parent)
+    made = half_export_name(target)
     try:
         ensure_private_dir(made)
         # Deepest first, as in a list: where two copies go to one place later, the first one counts.

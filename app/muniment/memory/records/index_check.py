@@ -40,6 +40,9 @@ def check_index(directory: Path, scope: Scope) -> tuple[str, str]:
 def _compare(connection: sqlite3.Connection, scope: Scope, where: str) -> tuple[str, str]:
     if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         return WRONG, f"{where} is damaged."
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+        # What is left where the disk was full at the very beginning; the next search starts over.
+        return MISSING, f"{where} is empty; the next search makes it."
     about = dict(connection.execute("SELECT key, value FROM about"))
     if about.get("version") != VERSION:
         return BEHIND, f"{where} is of another version; the next search makes it anew."

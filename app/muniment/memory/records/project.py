@@ -24,15 +24,36 @@ class Project:
 
 def read_project(directory: Path) -> Project | None:
     """Read the `project.yaml` of a `.muniment`; None where it is absent or unusable."""
+    found = _look(directory)
+    return found if isinstance(found, Project) else None
+
+
+def project_fault(directory: Path) -> str | None:
+    """Return a sentence about a `project.yaml` that is unusable; None where there is none or all is well."""
+    found = _look(directory)
+    if not isinstance(found, str):
+        return None
+    return (
+        f"{directory / FILE_NAME} holds no id of the project that can be read ({found}); mend it, or "
+        "move it away and the next write makes a new one."
+    )
+
+
+def _look(directory: Path) -> Project | str | None:
+    """Return the project, or why its file is unusable, or None where there is no file."""
     try:
         fields = load(read_regular(directory / FILE_NAME, max_bytes=_MAX_BYTES))
-    except (FileNotFoundError, FileRefused, YamlFault):
+    except FileNotFoundError:
         return None
+    except FileRefused as refused:
+        return refused.reason
+    except YamlFault as fault:
+        return f"line {fault.line}: {fault.problem}"
     if not isinstance(fields, dict):
-        return None
+        return "it holds no keys"
     project_id, name = fields.get("id"), fields.get("name")
     if not isinstance(project_id, str) or not project_id:
-        return None
+        return "it has no id"
     return Project(project_id, name if isinstance(name, str) and name else directory.parent.name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -99,14 +98,11 @@ class Team:
 
     def _identified(self, directory: Path) -> None:
         """Refuse a project whose own file is unreadable: its rows in the ledger would count everywhere."""
-        from muniment.memory.records.project import FILE_NAME, read_project
+        from muniment.memory.records.project import project_fault
 
-        path = directory / FILE_NAME
-        if os.path.lexists(path) and read_project(directory) is None:
-            raise TeamRefused(
-                f"Nothing was written: {path} holds no id of the project that can be read; mend it, or "
-                "move it away and the next write makes a new one."
-            )
+        fault = project_fault(directory)
+        if fault is not None:
+            raise TeamRefused(f"Nothing was written: {fault}")
 
     def news(self, problems: Sequence[Problem], *, repeat: bool = False) -> tuple[str, ...]:
         """Return a sentence for each problem that was not told before; for all of them with `repeat`."""
