@@ -220,6 +220,31 @@ async def test_the_places_of_runs_are_gone_afterwards(
     assert list((tmp_path / "temp").iterdir()) == []
 
 
+def test_what_a_killed_run_left_goes_after_a_day_and_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temp = tmp_path / "temp"
+    outside = tmp_path / "outside"
+    for each in (temp, outside):
+        each.mkdir()
+    (outside / "keep").write_text("mine")
+    monkeypatch.setattr("tempfile.tempdir", str(temp))
+    names = ("0ld_left", "young_01", "my-results", "link_one")
+    old, young, other, link = (temp / f"muniment-eval-{name}" for name in names)
+    for each in (old, young, other):
+        (each / "project").mkdir(parents=True)
+        (each / "way out").symlink_to(outside)
+    link.symlink_to(outside)
+    for each in temp.iterdir():
+        os.utime(each, (1, 1) if each != young else None, follow_symlinks=False)
+    with places.temporary_place():
+        assert not old.exists()
+        assert young.exists()
+        assert link.is_symlink()
+        assert other.exists()
+    assert (outside / "keep").read_text() == "mine"
+
+
 async def test_a_temporary_directory_inside_a_project_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,9 @@ _SEEDED = "2026-01-01T00:00:00Z"
 _SEEDER = Origin("user", "eval", decided_by="user")
 _BOOKKEEPING = frozenset(("journal", "locks"))
 _SWITCHES = "MUNIMENT_"
+_PREFIX = "muniment-eval-"
+_OWN_NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
+_STALE_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +104,26 @@ class Place:
 @contextmanager
 def temporary_place() -> Iterator[Place]:
     """Make a place that no `.muniment` lies above, and remove it with everything in it."""
-    root = Path(tempfile.mkdtemp(prefix="muniment-eval-", dir=_outside_projects()))
+    where = _outside_projects()
+    _sweep(where)
+    root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=where))
     try:
         for name in ("project", "home"):
             (root / name).mkdir(mode=0o700)
         yield Place(root)
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+def _sweep(directory: Path) -> None:
+    """Remove the places that killed runs left more than a day ago; another user's stay."""
+    border = time.time() - _STALE_SECONDS
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if _OWN_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                info = entry.stat(follow_symlinks=False)
+                if info.st_uid == os.geteuid() and info.st_mtime < border:
+                    shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _outside_projects() -> Path:
