@@ -271,10 +271,15 @@ async def test_plus_rates_a_finished_task_with_a_line_and_others_say_why_not(tmp
         assert note.session == app.engine.id
         await pilot.press("end")
         await until(pilot, lambda: screen.selected is not None and "owl" in screen.selected.title)
+        # Whoever cannot be rated is told so before a word is written about him.
         await pilot.press("minus")
-        await until(pilot, lambda: isinstance(app.screen, Entry))
-        await pilot.press("enter")
         await until(pilot, lambda: "is no finished task" in screen_text(app))
+        assert app.screen is screen
+        await pilot.press("home")
+        await until(pilot, lambda: screen.selected is not None and "heron" in screen.selected.title)
+        await pilot.press("plus")
+        await until(pilot, lambda: "was rated already" in screen_text(app))
+        assert app.screen is screen
 
 
 async def test_keys_of_the_bar_work_by_mouse(tmp_path: Path) -> None:

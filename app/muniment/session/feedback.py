@@ -41,6 +41,17 @@ class Rated:
     directory: Path
 
 
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    session: str
+    history: History
+    end: TaskEnd
+    agent: str
+    team: Team
+    start: str
+    """How the name of a note that rates it begins."""
+
+
 def rate_session(
     paths: Paths,
     settings: Settings,
@@ -56,14 +67,53 @@ def rate_session(
     Raise `NotFound` for no such session, `NotRated` for one that is no finished task, whose directory is
     gone, or that was rated already.
     """
-    from muniment.memory.surfaces import Surfaces
-    from muniment.memory.team.notefile import SUFFIX, NewNote, safe_slug
-    from muniment.session.export import read_log
+    from muniment.memory.team.notefile import SUFFIX, NewNote
 
     if rating not in RATINGS:
         raise InvalidInput(f"A rating is one of: {', '.join(RATINGS)}.")
     if len(comment.encode("utf-8", "replace")) > MAX_COMMENT_BYTES:
         raise InvalidInput(f"A comment has at most {MAX_COMMENT_BYTES} bytes.")
+    task = _finished(paths, settings, session_id, clock)
+    history, end, team = task.history, task.end, task.team
+    recipe = history.header.get("recipe") or {}
+    about = _one(history.title or history.first_message) or "a task"
+    lines = [
+        f"- rating: {_WORDS[rating]}",
+        f"- task: {about}",
+        f"- recipe: {_one(str(recipe.get('name', '')))}",
+        f"- outcome: {end.outcome or 'not reported'}",
+        f"- session: {session_id}",
+    ]
+    if comment.strip():
+        lines += ["", comment.strip()]
+    with team.guard():
+        _not_rated_yet(task)
+        note = team.inbox.add(
+            NewNote(
+                f"Feedback on {about}: {_WORDS[rating]}",
+                "\n".join(lines),
+                task.agent,
+                "feedback",
+                session_id,
+                f"{task.start}-{clock():%Y-%m-%d}{SUFFIX}",
+            ),
+            Origin("user", surface, session_id, str(recipe.get("name", "")), task.agent, decided_by="user"),
+        )
+        return Rated(note, end, team.scope, team.directory)
+
+
+def check_ratable(
+    paths: Paths, settings: Settings, session_id: str, *, clock: Callable[[], datetime] = utc_now
+) -> None:
+    """Raise what `rate_session` would, before anybody is asked for a comment."""
+    _not_rated_yet(_finished(paths, settings, session_id, clock))
+
+
+def _finished(paths: Paths, settings: Settings, session_id: str, clock: Callable[[], datetime]) -> _Finished:
+    from muniment.memory.surfaces import Surfaces
+    from muniment.memory.team.notefile import safe_slug
+    from muniment.session.export import read_log
+
     history = History()
     try:
         for record in read_log(paths, session_id):
@@ -79,33 +129,13 @@ def rate_session(
     recipe = history.header.get("recipe") or {}
     agent = recipe.get("agent") or recipe.get("name") or "assistant"
     team = Surfaces(paths, place, settings, clock=clock).team
-    about = _one(history.title or history.first_message) or "a task"
-    lines = [
-        f"- rating: {_WORDS[rating]}",
-        f"- task: {about}",
-        f"- recipe: {_one(str(recipe.get('name', '')))}",
-        f"- outcome: {end.outcome or 'not reported'}",
-        f"- session: {session_id}",
-    ]
-    if comment.strip():
-        lines += ["", comment.strip()]
-    start = f"{safe_slug(agent)}-feedback-{session_id}"
-    with team.guard():
-        known = _already(team, start)
-        if known is not None:
-            raise NotRated(f"Session {session_id} was rated already; see {known}.")
-        note = team.inbox.add(
-            NewNote(
-                f"Feedback on {about}: {_WORDS[rating]}",
-                "\n".join(lines),
-                agent,
-                "feedback",
-                session_id,
-                f"{start}-{clock():%Y-%m-%d}{SUFFIX}",
-            ),
-            Origin("user", surface, session_id, str(recipe.get("name", "")), agent, decided_by="user"),
-        )
-        return Rated(note, end, team.scope, team.directory)
+    return _Finished(session_id, history, end, agent, team, f"{safe_slug(agent)}-feedback-{session_id}")
+
+
+def _not_rated_yet(task: _Finished) -> None:
+    known = _already(task.team, task.start)
+    if known is not None:
+        raise NotRated(f"Session {task.session} was rated already; see {known}.")
 
 
 def _already(team: Team, start: str) -> Path | None:

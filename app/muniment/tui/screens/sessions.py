@@ -344,9 +344,14 @@ class SessionsScreen(Place[str | None]):
 
     @work(exclusive=True, group="session-change", exit_on_error=True)
     async def _rate(self, info: SessionInfo, rating: Rating) -> None:
-        from muniment.session.feedback import rate_session
+        from muniment.session.feedback import check_ratable, rate_session
         from muniment.tui.modals.entry import Entry
 
+        try:
+            await asyncio.to_thread(check_ratable, self._paths, self._settings, info.id)
+        except (MunimentError, OSError) as error:
+            self._say(str(error))
+            return
         word = "good" if rating == "up" else "not good"
         about = f"One note to the agent of “{info.title or info.id[:8]}”: {word}. Say why, or leave it empty."
         comment = await self.app.push_screen_wait(Entry(f"Rate a task: {word}", about, "", lambda text: ""))
