@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import OptionList
+from textual.widgets import Markdown, OptionList
 
 from muniment.tui.app import MunimentApp
 from muniment.tui.keymap import known_bindings
 from muniment.tui.palette import PlaceProvider
+from muniment.tui.screens.guide import GuideScreen
 from support.app import boot_for, opened, project_at, say, until, write_record
 from support.environment import REPOSITORY
 
@@ -164,9 +166,9 @@ def _inherited(node: object, action: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", PLACES)
-async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, name: str) -> None:
-    where = PLACES[name]
+@asynccontextmanager
+async def at(tmp_path: Path, where: Place) -> AsyncIterator[tuple[MunimentApp, Pilot[int]]]:
+    """Run the app and go to a place."""
     project = project_at(tmp_path / "p")
     write_record(project / ".muniment", "apples", "About apples")
     recipes = project / ".muniment" / "recipes"
@@ -176,6 +178,13 @@ async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, n
     async with opened(boot_for(project, pick=where.pick), size=(120, 40)) as (app, pilot):
         await where.go(app, pilot)
         await until(pilot, lambda: type(app.screen).__name__ == where.screen)
+        yield app, pilot
+
+
+@pytest.mark.parametrize("name", PLACES)
+async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, name: str) -> None:
+    where = PLACES[name]
+    async with at(tmp_path, where) as (app, _):
         bindings = ours(app.screen)
         assert bindings
         bare = [(key, id_, word) for _, key, id_, word, about in bindings if not (id_ and word and about)]
@@ -194,3 +203,16 @@ async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, n
 def test_every_screen_and_modal_is_among_the_places() -> None:
     screens = {each.owner.__name__ for each in known_bindings() if issubclass(each.owner, Screen)}
     assert screens - {each.screen for each in PLACES.values()} == set()
+
+
+@pytest.mark.parametrize("name", sorted(PLACES.keys() - {"help", "approval"}))
+async def test_f1_shows_the_keys_of_every_place_and_leads_back(tmp_path: Path, name: str) -> None:
+    async with at(tmp_path, PLACES[name]) as (app, pilot):
+        here = app.screen
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, GuideScreen))
+        page = app.screen.query_one("#guide-page", Markdown)
+        await until(pilot, lambda: page.source.startswith("# Keys of this place"))
+        assert str(getattr(here, "HELP", "")) in page.source
+        await pilot.press("escape")
+        assert app.screen is here

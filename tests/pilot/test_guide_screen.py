@@ -17,7 +17,7 @@ from muniment.tui.screens.guide import GuideScreen
 from muniment.tui.screens.map import MapScreen
 from muniment.tui.screens.settings import SettingsScreen
 from muniment.tui.screens.tour import TourScreen
-from support.app import boot_for, opened, project_at, say, screen_text, until, write_record
+from support.app import boot_for, opened, project_at, ready, say, screen_text, until, write_record
 from support.team import tree
 
 
@@ -105,15 +105,53 @@ async def test_a_search_shows_the_line_that_holds_the_words(tmp_path: Path) -> N
 async def test_the_guide_leads_to_tour_map_and_settings(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
         for key, kind in (("t", TourScreen), ("m", MapScreen), ("s", SettingsScreen)):
-            await open_guide(app, pilot)
+            guide = await open_guide(app, pilot)
             await pilot.press(key)
             await until(pilot, lambda kind=kind: isinstance(app.screen, kind))  # type: ignore[misc]
             await pilot.pause()
+            await pilot.press("escape")
+            await until(pilot, lambda guide=guide: app.screen is guide)  # type: ignore[misc]
             await pilot.press("escape")
             assert app.screen is app.session_screen
         await open_guide(app, pilot)
         await pilot.press("end", "up", "up", "enter")
         await until(pilot, lambda: isinstance(app.screen, TourScreen))
+
+
+async def test_a_place_on_the_map_is_shown_from_the_guide_too(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    write_record(project / ".muniment", "apples", "About apples")
+    async with opened(boot_for(project)) as (app, pilot):
+        guide = await open_guide(app, pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: app.screen is guide)
+        await until(pilot, lambda: page(app).startswith("# Privacy"))
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen))
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        assert app.session_screen.panel.has_class("-open")
+
+
+async def test_a_session_resumed_from_above_the_guide_is_what_is_seen(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await say(pilot, app, "Remember the tea.")
+        await ready(pilot, app)
+        first = app.engine
+        await say(pilot, app, "/new")
+        await until(pilot, lambda: app.engine is not first)
+        await open_guide(app, pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen))
+        await pilot.press("end", "up", "enter")
+        await until(pilot, lambda: type(app.screen).__name__ == "SessionsScreen")
+        await until(pilot, shows(app, "Remember the tea."))
+        assert first is not None
+        await pilot.press("enter")
+        await until(pilot, lambda: app.engine is not None and app.engine.id == first.id)
+        assert app.screen is app.session_screen
 
 
 async def test_a_slash_command_opens_guide_tour_and_map(tmp_path: Path) -> None:

@@ -324,6 +324,9 @@ class MunimentApp(FrontDoorApp):
 
     def _resume(self, session: str | None) -> None:
         if session is not None:
+            from muniment.tui.beside import home
+
+            home(self)
             self.open(replace(self._options, resume_id=session, mode=Mode.MANUAL))
 
     def action_search(self, words: str = "") -> None:

@@ -94,13 +94,11 @@ def guide(app: MunimentApp, topic: str = "") -> None:
     from muniment.tui.screens.guide import GuideScreen
 
     if isinstance(app.screen, GuideScreen):
+        if topic:
+            app.screen.show_topic(topic)
         return
-
-    def chosen(place: str | None) -> None:
-        if place is not None:
-            go(app, place)
-
-    app.push_screen(guide_screen(app.screen, app, dict(app.boot.settings.tui.keymap), topic), chosen)
+    keymap = dict(app.boot.settings.tui.keymap)
+    app.push_screen(guide_screen(app.screen, app, keymap, lambda place: go(app, place), topic))
 
 
 def _map(app: MunimentApp) -> None:
@@ -126,13 +124,20 @@ def _map(app: MunimentApp) -> None:
 
 def reveal(app: MunimentApp, group: str) -> None:
     """Show a group of the memory panel, whatever stands above the session."""
-    while app.screen is not app.session_screen and len(app.screen_stack) > 2:
-        app.pop_screen()
+    home(app)
     panel = app.session_screen.panel
     if not panel.has_class("-open"):
         app.session_screen.action_toggle_panel()
     panel.records_tree.focus()
     app.run_worker(_stand_on(app, group), group="reveal", exclusive=True)
+
+
+def home(app: MunimentApp) -> None:
+    """Leave everything that stands above the session; questions are left unanswered."""
+    while (above := app.screen) is not app.session_screen and len(app.screen_stack) > 2:
+        above.dismiss(None)
+        if app.screen is above:
+            return
 
 
 async def _stand_on(app: MunimentApp, group: str) -> None:

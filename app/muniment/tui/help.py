@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from textual.app import App
@@ -40,7 +40,11 @@ def keys_here(screen: Screen[Any], app: App[Any]) -> str:
 
 
 def guide_screen(
-    screen: Screen[Any], app: App[Any], keymap: Mapping[str, str], topic: str = ""
+    screen: Screen[Any],
+    app: App[Any],
+    keymap: Mapping[str, str],
+    go: Callable[[str], None],
+    topic: str = "",
 ) -> GuideScreen:
     """Return the guide, opened at a topic, or at the keys of what is on the screen now."""
 
@@ -49,4 +53,4 @@ def guide_screen(
 
         return keys_page(usable(keymap)[0])
 
-    return GuideScreen(keys_here(screen, app), keys, topic)
+    return GuideScreen(keys_here(screen, app), keys, go, topic)

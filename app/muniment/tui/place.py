@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding
 from textual.errors import NoWidget
 from textual.screen import ModalScreen, Screen, ScreenResultType
+
+from muniment.tui.front_door import InputGuard
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -58,6 +61,14 @@ class Place(Screen[ScreenResultType]):
 
 class Modal(ModalScreen[ScreenResultType], Place[ScreenResultType]):
     """A question above another screen that leaves only once, and only itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not isinstance(self, InputGuard):
+            # The app's own keys end at a modal; over a dialog that guards a decision nothing opens at all.
+            tooltip = "Keys of this place, and how memory works"
+            shown = Binding("f1", "app.show_help", "Help", tooltip=tooltip, id="app.help")
+            self._bindings.key_to_bindings.setdefault("f1", []).append(shown)
 
 
 def _stale(message: Message) -> bool:

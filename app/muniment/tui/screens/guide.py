@@ -41,8 +41,8 @@ class Topic:
     """The line that a search found."""
 
 
-class GuideScreen(Place[str | None]):
-    """Dismissed with the name of a place to go to, or with None."""
+class GuideScreen(Place[None]):
+    """Stays below the places that it leads to, so that the way back is the way that was taken."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#guide-topics"
     BINDING_GROUP_TITLE = "Guide"
@@ -90,8 +90,11 @@ class GuideScreen(Place[str | None]):
     GuideScreen MarkdownFence { background: $panel; margin: 0 0 1 0; padding: 0 1; }
     """
 
-    def __init__(self, here: str, keys: Callable[[], str], topic: str = "") -> None:
+    def __init__(
+        self, here: str, keys: Callable[[], str], go: Callable[[str], None], topic: str = ""
+    ) -> None:
         super().__init__()
+        self._go = go
         self._here = page_of("here", here)
         self._keys = keys
         self._first = topic
@@ -201,7 +204,7 @@ class GuideScreen(Place[str | None]):
     def _selected(self, event: OptionList.OptionSelected) -> None:
         topic = self._topics[event.option_index]
         if topic is not None and topic.place:
-            self.dismiss(topic.place)
+            self.action_go(topic.place)
         elif topic is not None:
             self.query_one("#guide-text").focus()
 
@@ -214,8 +217,15 @@ class GuideScreen(Place[str | None]):
             options.action_cursor_up()
 
     def action_go(self, place: str) -> None:
-        """Go to a place that the guide names."""
-        self.dismiss(place)
+        """Go to a place that the guide names; a second key that waited opens nothing more."""
+        if self.app.screen is self:
+            self._go(place)
+
+    def show_topic(self, name: str) -> None:
+        """Read a topic, out of a search as well."""
+        self.query_one("#guide-words").display = False
+        self._list(self._all())
+        self._choose(name)
 
     # Searching
 
