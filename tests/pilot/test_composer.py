@@ -269,3 +269,42 @@ async def test_a_task_is_ended_by_its_outcome_and_a_success_leaves_one_note(tmp_
     async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
         await say(pilot, app, "/done")
         await until(pilot, lambda: "This session is no task" in screen_text(app))
+
+
+@pytest.mark.parametrize("size", [(100, 30), (40, 20)])
+async def test_escape_twice_clears_a_draft_of_many_lines_and_an_undo_brings_it_back(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=size) as (app, pilot):
+        composer = app.session_screen.composer
+        composer.focus()
+        app.post_message(events.Paste("first line\nsecond line\n"))
+        await until(pilot, lambda: composer.text.endswith("second line\n"))
+        await pilot.press(*"third")
+        draft = composer.draft
+        await until(pilot, lambda: "Esc Esc clears" in screen_text(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "Esc again clears the draft" in screen_text(app))
+        # A key in between takes the first press back.
+        await pilot.press("x", "backspace")
+        await pilot.press("escape")
+        assert composer.draft == draft
+        await pilot.press("escape")
+        await until(pilot, lambda: composer.text == "")
+        await until(pilot, lambda: "cleared; ^Z brings it back" in screen_text(app))
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: composer.draft == draft)
+        await until(pilot, lambda: "Esc Esc clears" in screen_text(app))
+
+
+async def test_escape_that_leads_to_the_composer_takes_nothing_of_its_draft(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        composer = app.session_screen.composer
+        app.session_screen.panel.records_tree.focus()
+        composer.put("a draft")
+        # The first press only leads to the composer, and so counts for nothing there.
+        await pilot.press("escape")
+        await until(pilot, lambda: composer.has_focus)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert composer.draft == "a draft"

@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.status_line import Status, line
 from muniment.tui.widgets.tool_line import ToolLine
 from support.app import allow, boot_for, opened, project_at, ready, say, screen_text, until
 
@@ -155,3 +156,36 @@ async def test_a_link_in_a_reply_is_opened_only_after_its_address_was_shown(tmp_
         await pilot.press("escape")
         await pilot.pause()
         assert opened_links == []
+
+
+def test_a_narrow_status_line_shortens_what_was_written_rather_than_what_stands_behind_it() -> None:
+    now = Status(
+        model="rehearsal model",
+        session="s",
+        used=3,
+        digest=1,
+        state="ready",
+        last_write="saved a-record-with-a-rather-long-identifier",
+    )
+    assert "saved a-record-with-a-rather-long-identifier – /undo" in line(now).plain
+    short = line(now, 12).plain
+    assert "✓ saved a-rec… – /undo  rehearsal model  context 3%  digest 1" in short
+    assert len(short) <= 79
+
+
+async def test_a_write_is_news_until_the_next_turn_and_undone_all_the_same(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    record = project / ".muniment" / "memory" / "a-record-with-a-rather-long-identifier.yaml"
+    async with opened(boot_for(project), size=(80, 36)) as (app, pilot):
+        text = f"Use memory_store to save a project memory:\nid: {record.stem}\ntitle: T\ncontent: C"
+        await say(pilot, app, text)
+        await allow(pilot, app)
+        await ready(pilot, app)
+        status = app.session_screen.status
+        await until(pilot, lambda: "… – /undo" in screen_text(app))
+        assert "digest" in screen_text(app).splitlines()[-2]
+        await say(pilot, app, "hello")
+        await ready(pilot, app)
+        assert status.status.last_write == ""
+        await say(pilot, app, "/undo")
+        await until(pilot, lambda: not record.exists())

@@ -299,7 +299,8 @@ class SessionScreen(Place[None]):
         """Start a turn."""
         for card in self.query(FirstCard):
             card.remove()
-        self.status.say(state="working", busy=True)
+        # What was written before is no news any more; /undo takes it back all the same.
+        self.status.say(state="working", busy=True, last_write="")
         self._turn(text)
 
     @work(group="session-turn", exit_on_error=True)
@@ -425,6 +426,8 @@ class SessionScreen(Place[None]):
             return
         if self.has_class("-small") and self.panel.has_class("-open"):
             self.action_toggle_panel()
+        elif self.composer.has_focus:
+            self.composer.ask_to_clear()
         self.composer.focus()
 
     @on(MemoryPanel.Resized)

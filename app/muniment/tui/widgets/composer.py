@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,6 +10,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -17,6 +19,8 @@ from muniment.tui.veil import Veil
 
 HISTORY = 400
 """How many messages the arrows reach."""
+CLEAR_SECONDS = 2.0
+"""So soon the second press has to follow that clears the draft."""
 
 
 class Composer(TextArea):
@@ -25,7 +29,8 @@ class Composer(TextArea):
     BINDING_GROUP_TITLE = "Composer"
     HELP = (
         "Enter sends; Alt+Enter or Ctrl+J breaks the line; Up and Down at the edges walk what was said, "
-        "Ctrl+R searches it; Ctrl+G opens the draft in your editor."
+        "Ctrl+R searches it; Ctrl+G opens the draft in your editor. Escape twice clears the whole draft, and "
+        "Ctrl+Z brings it back."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", show=False, tooltip="Send the message", id="composer.send"),
@@ -108,6 +113,8 @@ class Composer(TextArea):
         self._at: int | None = None
         self._kept = ""
         self._choice: int | None = None
+        self._clear_asked = float("-inf")
+        self._cleared = False
         self.placeholder = "Write a message; / for commands"
 
     @property
@@ -228,6 +235,7 @@ class Composer(TextArea):
             del self.past[:-HISTORY]
         self._at = None
         self._kept = ""
+        self._cleared = False
         self.put("")
 
     def keep_draft(self) -> None:
@@ -240,12 +248,31 @@ class Composer(TextArea):
         self.text = self.veil.on(text)
         self.move_cursor(self.document.end)
 
+    def ask_to_clear(self) -> None:
+        """Clear the whole draft on the second press in a row; undo brings it back."""
+        if not self.text:
+            return
+        now = time.monotonic()
+        if now - self._clear_asked > CLEAR_SECONDS:
+            self._clear_asked = now
+            self.border_subtitle = Content("Esc again clears the draft")
+            return
+        self._at = None
+        self._cleared = True
+        self.clear()
+
     def keep_paste(self, text: str) -> None:
         """Add a text to the draft that was pasted while something else was in front."""
         self.insert(self.veil.on(text), self.document.end)
 
     def on_text_area_changed(self) -> None:
         self._choice = None
+        self._clear_asked = float("-inf")
+        self._cleared = self._cleared and not self.text
+        about = (
+            "Esc Esc clears" if "\n" in self.text else "cleared; ^Z brings it back" if self._cleared else ""
+        )
+        self.border_subtitle = Content(about) if about else None
         self.post_message(self.Edited(self.draft))
         self.post_message(self.Choosing(matching(self.text), None))
 

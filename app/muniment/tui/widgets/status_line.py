@@ -10,6 +10,8 @@ from textual.widgets import Static
 from muniment.safety.visible import reading_line
 
 READY = "ready"
+_WRITE_CELLS = (24, 12)
+"""So long the words about the last write are where a narrow line would lose what stands behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,14 @@ class StatusLine(Static):
     def _draw(self) -> None:
         width = self.size.width - 1
         content = line(self.status)
+        for most in _WRITE_CELLS:
+            if content.cell_length > width > 0:
+                content = line(self.status, most)
         self.update(content.truncate(width, ellipsis=True) if width > 0 else content)
 
 
-def line(now: Status) -> Content:
-    """Return the line for a state of things."""
+def line(now: Status, most: int | None = None) -> Content:
+    """Return the line for a state of things, with `most` cells at most for what was written."""
     loud = now.mode != "manual"
     mark = f"{'▲ ' if loud else ''}{now.mode.upper()}"
     parts: list[tuple[str, str]] = [
@@ -75,7 +80,9 @@ def line(now: Status) -> Content:
     if now.unsaved:
         parts.append(("  ✗ NOT SAVED", "bold $error"))
     if now.last_write:
-        parts.append((f"  ✓ {now.last_write} – /undo", "$success"))
+        what = Content(reading_line(now.last_write))
+        told = what.plain if most is None else what.truncate(most, ellipsis=True).plain
+        parts.append((f"  ✓ {told.rstrip()} – /undo", "$success"))
     if now.waits:
         parts.append((f"  ● {now.waits} – F4", "$accent"))
     parts.append((f"  {now.model}", "$secondary"))
