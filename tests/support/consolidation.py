@@ -12,6 +12,7 @@ from muniment.memory.team.notefile import NewNote, Note
 from muniment.paths import Paths
 from muniment.settings import Settings
 from muniment.settings.values import NotebookSettings, NoteSettings
+from support.ledger import all_rows
 from support.team import AGENT, USER, Clock, Workspace
 
 FACTS = (
@@ -77,7 +78,7 @@ def entries(made: Workspace) -> list[str]:
 
 
 def rows(surfaces: Surfaces) -> list[Row]:
-    return surfaces.ledger.all_rows()
+    return all_rows(surfaces.ledger)
 
 
 def consolidate(surfaces: Surfaces, origin: Origin = USER) -> None:

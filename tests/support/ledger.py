@@ -38,6 +38,11 @@ def row(body: str, **more: Any) -> NewRow:
     return NewRow(**(given | more))
 
 
+def all_rows(ledger: Ledger) -> list[Row]:
+    """Return every row of every project, the one changed last first."""
+    return [found.row for found in ledger.search("", limit=10_000, all=True).hits]
+
+
 def candidate(body: str, **more: Any) -> Candidate:
     """Return a candidate that fits fully, from the ledger, written at the start of the clock."""
     given: dict[str, Any] = {

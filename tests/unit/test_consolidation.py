@@ -93,7 +93,7 @@ def test_what_is_shown_before_is_what_is_written(tmp_path: Path) -> None:
     made.team.consolidation.apply(preview, USER)
     for each in shown["notes"]:
         assert (made.directory / each["knowledge"]).is_file()
-        (row,) = (one for one in made.surfaces.ledger.all_rows() if one.source == each["row"]["source"])
+        (row,) = (one for one in rows(made.surfaces) if one.source == each["row"]["source"])
         assert (made.directory / row.source).is_file()
         assert (row.type, row.scope_kind, row.trust, row.title) == (
             each["row"]["type"],

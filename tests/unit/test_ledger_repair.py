@@ -11,7 +11,7 @@ from muniment.memory.ledger.database import VERSION, Database
 from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
 from muniment.memory.ledger.ledger import Ledger
 from muniment.memory.ledger.searching import NO_FULL_TEXT
-from support.ledger import ENGINE, HAND, Place, packed, provided, row
+from support.ledger import ENGINE, HAND, Place, all_rows, packed, provided, row
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_repair_saves_the_rows_that_can_still_be_read_with_all_that_was_decided_
     done = ledger.rebuild([], ENGINE)
     assert 200 < done.saved < 300
     assert done.rows == done.saved
-    after = {each.id: each for each in ledger.all_rows()}
+    after = {each.id: each for each in all_rows(ledger)}
     assert after[kept.id].trust == "human"
     assert after[gone.id].status == "retracted"
     assert ledger.health().ok
@@ -129,9 +129,9 @@ def test_a_damaged_index_is_made_anew_from_the_rows_and_nothing_is_set_aside(pla
 
 def test_a_sound_ledger_stays_as_it_is(place: Place) -> None:
     filled(place, 3)
-    before = place.ledger().all_rows()
+    before = all_rows(place.ledger())
     assert "sound" in place.ledger().rebuild([], ENGINE).sentence
-    assert place.ledger().all_rows() == before
+    assert all_rows(place.ledger()) == before
 
 
 def test_damage_costs_a_turn_its_pack_and_nothing_else(place: Place) -> None:

@@ -10,9 +10,8 @@ Every change is in the journal, with the row before, before it is in the file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from muniment.memory.ledger.database import Database, word_columns
 from muniment.memory.ledger.faults import LedgerFault
+from muniment.memory.ledger.notes import Notes
 from muniment.memory.ledger.row import (
     MAX_SOURCE_CHARS,
     NewRow,
@@ -38,8 +38,7 @@ from muniment.memory.ledger.row import (
 from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
 from muniment.memory.origin import Origin, utc_now
 from muniment.memory.records.times import format_time, whole_seconds
-from muniment.safety.errors import MunimentError, NotFound
-from muniment.safety.files import digest
+from muniment.safety.errors import NotFound
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,11 +49,6 @@ if TYPE_CHECKING:
     from muniment.memory.recall.query import Query
 
 __all__ = ["Ledger", "LedgerFault", "NewRow", "Places", "Row"]
-
-SURFACE = "ledger"
-"""The journal's word for writes to the ledger."""
-JOURNALLED_SINGLY = 64
-"""A larger batch of new rows is one entry of the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +93,6 @@ class Ledger:
         """Return every row with one source key, oldest first."""
         with self._database.reading() as connection:
             return [] if connection is None else self._of_source(connection, source_key)
-
-    def all_rows(self) -> list[Row]:
-        """Return every row of every project, oldest first."""
-        with self._database.reading() as connection:
-            if connection is None:
-                return []
-            now = self.clock()
-            rows = connection.execute(f"SELECT {COLUMNS} FROM memory ORDER BY number")  # noqa: S608 - names of ours
-            return [read_row(row, now) for row in rows]
 
     def counts(self, places: Places | None = None) -> dict[str, int]:
         """Count the rows of each status, `expired` among them."""
@@ -250,7 +235,7 @@ class Ledger:
 
     # Inside a transaction
 
-    def _put(self, connection: sqlite3.Connection, new: NewRow, now: datetime, notes: _Notes) -> Row:
+    def _put(self, connection: sqlite3.Connection, new: NewRow, now: datetime, notes: Notes) -> Row:
         known = [row for row in self._of_source(connection, new.source_key) if _same_place(row, new)]
         for row in reversed(known):
             if row.status != "superseded" and says_the_same(row, new):
@@ -333,66 +318,15 @@ class Ledger:
         )
 
     @contextmanager
-    def _noting(self, origin: Origin) -> Iterator[_Notes]:
+    def _noting(self, origin: Origin) -> Iterator[Notes]:
         """Collect what changes; the journal learns of it before the file does and once more after."""
-        notes = _Notes(self.journal, self.path, origin)
+        notes = Notes(self.journal, self.path, origin)
         try:
             yield notes
         except BaseException:
             notes.end(done=False)
             raise
         notes.end(done=True)
-
-
-class _Notes:
-    """The changes of one transaction on their way into the journal."""
-
-    def __init__(self, journal: Journal, path: Path, origin: Origin) -> None:
-        self._journal = journal
-        self._path = path
-        self._origin = origin
-        self._changes: list[tuple[Row | None, Row]] = []
-        self._entries: list[str] = []
-
-    def add(self, before: Row | None, after: Row) -> None:
-        self._changes.append((before, after))
-
-    def announce(self) -> None:
-        """Write the entries; raise `JournalFault` where they cannot be kept, and then nothing is changed."""
-        created = [after for before, after in self._changes if before is None]
-        if len(created) > JOURNALLED_SINGLY:
-            self._begin(f"{created[0].id} and {len(created) - 1} more", created[0].scope_kind, None, created)
-        for before, after in self._changes:
-            if before is not None or len(created) <= JOURNALLED_SINGLY:
-                self._begin(after.id, after.scope_kind, before, [after])
-
-    def _begin(self, item: str, scope: str, before: Row | None, after: Sequence[Row]) -> None:
-        data = None if before is None else row_bytes(before)
-        self._entries.append(
-            self._journal.begin(
-                origin=self._origin,
-                surface=SURFACE,
-                action="create" if before is None else "replace",
-                scope=scope,
-                directory=self._path.parent,
-                item=item,
-                path=self._path,
-                before=data,
-                digest_before=None if data is None else digest(data),
-                digest_after=digest(b"\n".join(map(row_bytes, after))),
-            ).id
-        )
-
-    def end(self, *, done: bool) -> None:
-        for entry in self._entries:
-            # The effect is what counts; a journal that cannot note it (disk full) is no reason to fail.
-            with suppress(OSError, MunimentError):
-                (self._journal.settle if done else self._journal.fail)(entry)
-
-
-def row_bytes(row: Row) -> bytes:
-    """Return a row as the journal keeps it."""
-    return json.dumps(row.as_dict(), ensure_ascii=False, sort_keys=True).encode()
 
 
 def _made(new: NewRow, known: Sequence[Row], now: datetime) -> Row:
