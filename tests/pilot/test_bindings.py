@@ -189,6 +189,14 @@ async def test_each_key_is_described_unique_and_in_the_palette(tmp_path: Path, n
         assert bindings
         bare = [(key, id_, word) for _, key, id_, word, about in bindings if not (id_ and word and about)]
         assert bare == []
+        # A binding with priority would be heard before the dialog that guards a decision.
+        first = {
+            (key, each.action)
+            for _, held in app.screen._modal_binding_chain
+            for key, each in held
+            if each.priority
+        }
+        assert first <= {("ctrl+q", "quit")}
         twice = Counter((id(node), key) for node, key, *_ in bindings)
         assert [key for key, count in twice.items() if count > 1] == []
         if where.palette:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import stat
 import threading
@@ -145,6 +146,21 @@ def test_options_without_a_command_are_those_of_run_and_nothing_at_all_offers_re
         shown = terminal.wait_for("Choose a recipe", "assistant", "review-work")
         assert shown.index("assistant") < shown.index("review-work")
         terminal.press("escape")
+        assert terminal.exit_code() == 0
+
+
+def test_a_copied_id_goes_to_the_clipboard_of_the_terminal(project: Path, base: Path) -> None:
+    memory = project / ".muniment" / "memory"
+    memory.mkdir(mode=0o700)
+    (memory / "rule.yaml").write_text("id: rule\ntitle: A rule\ncontent: Read.\n")
+    with Terminal(NEW, cwd=project, base=base, columns=90) as terminal:
+        terminal.wait_for("digest 1")
+        terminal.press("f2")
+        terminal.wait_for("A rule")
+        terminal.press("home", "down", "y")
+        order = b"\x1b]52;c;" + base64.b64encode(b"rule")
+        terminal.wait(lambda _: order in terminal.raw, what="the order to the clipboard")
+        terminal.press("ctrl+q")
         assert terminal.exit_code() == 0
 
 
