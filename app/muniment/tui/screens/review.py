@@ -92,7 +92,9 @@ class ReviewScreen(Place[None]):
     }
     ReviewScreen.-side VerticalScroll:focus { border-left: solid $primary; }
     ReviewScreen.-empty OptionList { display: none; }
-    ReviewScreen.-empty VerticalScroll { width: 1fr; border: none; padding: 1 2; }
+    ReviewScreen.-empty VerticalScroll, ReviewScreen.-empty VerticalScroll:focus {
+        width: 1fr; border: none; padding: 1 2;
+    }
     ReviewScreen #review-text { height: auto; margin-top: 1; }
     ReviewScreen #review-say { height: auto; padding: 0 2; color: $warning; }
     """
