@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from muniment.model.base import AssistantItem, UserItem
 from muniment.session.blocks import DATA_RULE, Block, BlockQuery, Provided, block, render, summary_block
 from muniment.session.engine import Engine
 from muniment.session.estimate import estimate
+from muniment.session.events import Notice
 from muniment.session.instructions import (
     DEFAULT_SOUL,
     SOUL_MAX_BYTES,
@@ -114,6 +116,24 @@ async def test_the_digest_is_built_once_and_never_logged(place: Place) -> None:
     assert "Fig rule" in text.text
     assert "Plum rule" not in text.text
     assert text.text.count("<UNTRUSTED-INPUT") == 1
+
+
+def _told(events: Sequence[object]) -> list[str]:
+    return [each.text for each in events if isinstance(each, Notice)]
+
+
+async def test_records_that_cannot_be_read_are_told_once_when_the_session_opens(place: Place) -> None:
+    write_record(place.project / ".muniment", "rule", "Plum rule")
+    bad = place.project / ".muniment" / "memory" / "bad.yaml"
+    bad.write_text("id: [")
+    model = StepModel(Say("ok"))
+    engine = place.open(model)
+    (told,) = [each for each in _told(engine.opening) if "The list of records" in each]
+    assert told.startswith(f"The list of records leaves out 1 file: {bad} line 2, column 1")
+    for text in ("one", "two"):
+        _, events = await run(engine, text)
+        assert not [each for each in _told(events) if "The list of records" in each]
+    assert bad.read_text() == "id: ["
 
 
 @pytest.mark.parametrize(

@@ -114,18 +114,20 @@ def render(blocks: Sequence[Block]) -> str:
 def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     """Provide the list of record titles; built once for a session by its starter."""
     from muniment.memory.records.digest import build_digest
+    from muniment.memory.user.index import tell_problems
 
     snapshot = surfaces.records.snapshot()
     digest = build_digest(snapshot)
     skipped = [reading_line(f"{each.path} {each.reason}") for each in snapshot.skipped]
     alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
+    notices = tell_problems(snapshot.skipped, what="The list of records")
     if not digest.items:
-        return Provided(alerts=alerts)
+        return Provided(notices=notices, alerts=alerts)
     label = (
         "Titles of the records saved for this place, listed when the session started; "
         f"memory_retrieve gives a record whole. {DATA_RULE}"
     )
-    return Provided(block("digest", "digest", label, digest.text, items=digest.items), alerts=alerts)
+    return Provided(block("digest", "digest", label, digest.text, items=digest.items), notices, alerts)
 
 
 def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
