@@ -118,12 +118,12 @@ async def test_without_colour_the_words_and_shapes_still_tell_all_states(
         await armed(pilot, app, times)
         locked = shown(app)
         await pilot.press("end", "tab")
-        await until(pilot, lambda: "▶ d · Deny ◀" in shown(app))
+        await until(pilot, lambda: "▶ d or Esc · Deny ◀" in shown(app))
         chosen = shown(app)
         assert ("╭" in disarmed, "┏" in locked, "┏" in chosen) == (True, True, True)
-        assert "( a · Allow once ) ( d · Deny )" in disarmed
-        assert "( a · Allow once ) [ d · Deny ]" in locked
-        assert "[ a · Allow once ] ▶ d · Deny ◀" in chosen
+        assert "( a · Allow once ) ( d or Esc · Deny )" in disarmed
+        assert "( a · Allow once ) [ d or Esc · Deny ]" in locked
+        assert "[ a · Allow once ] ▶ d or Esc · Deny ◀" in chosen
         task.cancel()
 
 

@@ -30,7 +30,7 @@ async def test_it_opens_disarmed_and_says_so() -> None:
         task = app.ask(a_proposal())
         dialog = await opened(pilot, app)
         assert "keys are ignored — read first" in shown(app)
-        assert "( a · Allow once ) ( d · Deny )" in shown(app)
+        assert "( a · Allow once ) ( d or Esc · Deny )" in shown(app)
         assert app.focused is None
         assert shown(app).startswith("╭─ Create a record")
         assert not dialog.gate.armed
@@ -42,10 +42,23 @@ async def test_armed_is_told_by_word_and_by_shape() -> None:
         task = app.ask(a_proposal())
         await armed(pilot, app, times)
         assert "ARMED" in shown(app)
-        assert "[ a · Allow once ] [ d · Deny ]" in shown(app)
+        assert "[ a · Allow once ] [ d or Esc · Deny ]" in shown(app)
         assert shown(app).startswith("┏━ Create a record")
         assert "ignored" not in shown(app)
         assert app.focused is None
+        task.cancel()
+
+
+@pytest.mark.parametrize("size", [(100, 30), (80, 24), (40, 20)])
+async def test_both_keys_that_deny_are_named_at_every_size_and_no_help_opens(size: tuple[int, int]) -> None:
+    async with running(size=size) as (app, pilot, times):
+        task = app.ask(a_proposal())
+        dialog = await armed(pilot, app, times)
+        assert shown(app).count("d or Esc") == 2
+        assert "d or Esc deny" in shown(app)
+        await pilot.press("f1")
+        await pilot.pause()
+        assert app.screen is dialog
         task.cancel()
 
 
@@ -123,7 +136,7 @@ async def test_a_choice_that_was_moved_to_is_taken(key: str, moves: list[str], a
         for move in moves:
             await pilot.press(move)
             await pilot.pause(0.05)
-        assert ("▶ a · Allow once ◀" if allowed else "▶ d · Deny ◀") in shown(app)
+        assert ("▶ a · Allow once ◀" if allowed else "▶ d or Esc · Deny ◀") in shown(app)
         await pilot.press(key)
         assert (await answered(pilot, task, times)).allowed is allowed
 

@@ -20,7 +20,7 @@ from support.approvals import (
 )
 
 ALLOW = "a · Allow once"
-DENY = "d · Deny ]"
+DENY = "d or Esc · Deny ]"
 
 
 async def test_a_click_at_the_instant_of_opening_decides_nothing() -> None:

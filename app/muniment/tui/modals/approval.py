@@ -135,7 +135,7 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
                 ("Allow once", "Allow"),
                 armed and self.gate.unlocked and not self.too_small,
             ),
-            Offer(Choice.DENY, "d", ("Deny",), armed),
+            Offer(Choice.DENY, "d", ("Deny",), armed, "Esc"),
             Offer(Choice.REASON, "r", ("Deny with a reason", "Why"), armed and not self.too_small),
         ]
         view = self._panel.other_view

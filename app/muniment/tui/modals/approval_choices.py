@@ -34,6 +34,8 @@ class Offer:
     key: str
     labels: Sequence[str]
     enabled: bool
+    also: str = ""
+    """A second key, shown where there is room for it; the bar names it in any case."""
 
 
 class ChoiceRow(Widget, can_focus=False):
@@ -122,17 +124,16 @@ class ChoiceRow(Widget, can_focus=False):
         texts: list[tuple[Offer, str]] = []
         for tight in (False, True):
             for length in range(most + tight):
-                texts = [(offer, self._text(offer, length, most, tight)) for offer in self._offers]
-                if sum(cells(text) + 1 for _, text in texts) - 1 <= width:
-                    return texts
+                for also in (True, False):
+                    texts = [(each, self._text(each, length, most, tight, also)) for each in self._offers]
+                    if sum(cells(text) + 1 for _, text in texts) - 1 <= width:
+                        return texts
         return texts
 
-    def _text(self, offer: Offer, length: int, most: int, tight: bool) -> str:
+    def _text(self, offer: Offer, length: int, most: int, tight: bool, also: bool) -> str:
+        key = f"{offer.key} or {offer.also}" if also and offer.also else offer.key
         label = offer.labels[min(length, len(offer.labels) - 1)]
-        if tight:
-            words = f"{offer.key} {label}" if length < most else offer.key
-        else:
-            words = f" {offer.key} · {label} "
+        words = f" {key} · {label} " if not tight else f"{key} {label}" if length < most else key
         if not offer.enabled:
             return f"({words})"
         return f"▶{words}◀" if offer.choice is self._chosen else f"[{words}]"

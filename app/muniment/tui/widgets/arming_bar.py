@@ -38,18 +38,18 @@ WORDS: dict[BarState, Sequence[str]] = {
         "ignored",
     ),
     BarState.LOCKED: (
-        "ARMED — read to the end to unlock Allow (PageDown, End) · d deny · r deny with a reason",
-        "ARMED — read to the end to unlock Allow (PageDown, End) · d deny",
-        "ARMED — read to the end to allow · d deny",
-        "ARMED — read on to allow · d deny",
+        "ARMED — read to the end to unlock Allow (PageDown, End) · d or Esc deny · r deny with a reason",
+        "ARMED — read to the end to unlock Allow (PageDown, End) · d or Esc deny",
+        "ARMED — read to the end to allow · d or Esc deny",
+        "ARMED — read on · d or Esc deny",
         "ARMED — read on",
         "ARMED",
     ),
     BarState.ARMED: (
-        "ARMED — a allow once · d deny · r deny with a reason · Tab moves · ↑↓ read",
-        "ARMED — a allow once · d deny · r deny with a reason",
-        "ARMED — a allow once · d deny",
-        "ARMED — a allow · d deny",
+        "ARMED — a allow once · d or Esc deny · r deny with a reason · Tab moves · ↑↓ read",
+        "ARMED — a allow once · d or Esc deny · r deny with a reason",
+        "ARMED — a allow once · d or Esc deny",
+        "ARMED — a allow · d or Esc deny",
         "ARMED",
     ),
     BarState.REASONED: (
@@ -65,7 +65,12 @@ WORDS: dict[BarState, Sequence[str]] = {
         "WRITING",
     ),
 }
-TOO_SMALL = ("Too small to read: d denies, a larger window shows all.", "Too small. d denies.", "d denies")
+TOO_SMALL = (
+    "Too small to read: d or Esc denies, a larger window shows all.",
+    "Too small. d or Esc denies.",
+    "d or Esc denies",
+    "d denies",
+)
 SHAPES = {
     BarState.DISARMED: "□",
     BarState.LOCKED: "◧",
