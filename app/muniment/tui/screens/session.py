@@ -47,6 +47,7 @@ LATER_SECONDS = 0.3
 NEWEST = 120
 """How many of the newest records of a log are read before the screen is painted."""
 CONVERSATION_LEAST = 40
+MOUNT_SECONDS = 0.005
 
 
 class SessionScreen(Place[None]):
@@ -203,6 +204,9 @@ class SessionScreen(Place[None]):
         """Show a session; an earlier conversation is drawn from its log."""
         from muniment.session.replay import replay_events
 
+        while not (self.is_mounted and self.transcript.is_mounted):
+            # A busy machine may have the session open before the screen has its widgets.
+            await asyncio.sleep(MOUNT_SECONDS)
         self.engine = engine
         adapter = self._adapter
         if adapter is None:
