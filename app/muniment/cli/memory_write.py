@@ -187,38 +187,47 @@ def _written(shell: Shell, plan: StorePlan, as_json: bool) -> int:
 
 
 def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.Namespace) -> int:
-    entry = plan.entry
-    changed = f"{plan.changed}\n" if plan.changed else ""
-    shell.confirm(
-        f"{changed}{word}: {plan.action} {entry.item} ({entry.surface}, {entry.path})?\n{_preview(plan)}",
-        yes=arguments.yes,
+    changed = "".join(f"{part.changed}\n" for part in plan.parts if part.changed)
+    what = ", and ".join(
+        f"{part.action} {part.entry.item} ({part.entry.surface}, {part.entry.path})" for part in plan.parts
     )
+    previews = "\n".join(_preview(part, named=bool(plan.also)) for part in plan.parts)
+    shell.confirm(f"{changed}{word}: {what}?\n{previews}", yes=arguments.yes)
     done = shell.surfaces.records.commit_undo(plan, shell.origin)
+    entries = (done.entry, *done.also)
+    shown = [_undone_shape(part, entry) for part, entry in zip(plan.parts, entries, strict=True)]
     if arguments.json:
-        shell.json(
-            {
-                "id": entry.item,
-                "surface": entry.surface,
-                "action": plan.action,
-                "scope": entry.scope,
-                "directory": entry.directory,
-                "path": entry.path,
-                "undone": plan.undoes,
-                "changed_since": bool(plan.changed),
-                "entry": done.entry,
-            }
-        )
+        shell.json(shown[0] | {"also": shown[1:]})
     else:
         verb = {"delete": "Removed", "create": "Brought back", "replace": "Put back the earlier text of"}
-        shell.out(f"{verb[plan.action]} {entry.item} ({entry.path}).")
-    if plan.changed and plan.text_now is not None:
-        shell.note(f"the text that stood there since is kept: memory restore {entry.item}@{done.entry}")
+        for part in plan.parts:
+            shell.out(f"{verb[part.action]} {part.entry.item} ({part.entry.path}).")
+    for part, written in zip(plan.parts, entries, strict=True):
+        if part.changed and part.text_now is not None:
+            shell.note(f"the text that stood there since is kept: memory restore {part.entry.item}@{written}")
     return OK
 
 
-def _preview(plan: UndoPlan) -> str:
+def _undone_shape(plan: UndoPlan, written: str) -> dict[str, Any]:
+    entry = plan.entry
+    return {
+        "id": entry.item,
+        "surface": entry.surface,
+        "action": plan.action,
+        "scope": entry.scope,
+        "directory": entry.directory,
+        "path": entry.path,
+        "undone": plan.undoes,
+        "changed_since": bool(plan.changed),
+        "entry": written,
+    }
+
+
+def _preview(plan: UndoPlan, *, named: bool = False) -> str:
     from muniment.cli.asking import difference_lines
 
+    if named:
+        return f"{plan.path}:\n{_preview(plan)}"
     if plan.text_then is None:
         return "The file goes: it did not exist before that write."
     if plan.changed and plan.text_now is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from muniment.memory.journal import Entry, Journal, Line, bytes_of, text_of
@@ -47,35 +48,68 @@ class UndoPlan:
     """Newer entries that were announced and never happened; noted as failed while the file proves it."""
     changed: str = ""
     """A sentence where the file is not what that write left, so that more is taken back; else empty."""
+    also: tuple[UndoPlan, ...] = ()
+    """What is taken back together with it: the other writes of one act, newest first."""
+
+    @property
+    def parts(self) -> tuple[UndoPlan, ...]:
+        """All that is done, in this order."""
+        return (self, *self.also)
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was done: `entry` is the journal's id of this write."""
+    """What was done: `entry` is the journal's id of this write, `also` those of the plan's other parts."""
 
     plan: UndoPlan
     entry: str
+    also: tuple[str, ...] = ()
 
 
 def plan_undo(journal: Journal, directories: Collection[Path], *, session: str | None = None) -> UndoPlan:
-    """Plan to take back the newest write that is neither undone nor an undo.
+    """Plan to take back the newest write that is neither undone nor an undo, and all of one act together.
 
     `directories` are those of the scope chain; user memory always counts. With `session` only that session's
     writes count. Where the file was changed since, the plan says so in `changed` and is to be asked about.
-    Raise `NotFound` where nothing is left and `CannotUndo` where the earlier text is kept no more.
+    Raise `NotFound` where nothing is left and `CannotUndo` where the earlier text is kept no more, or where
+    part of the act is out of reach here.
     """
     lines = journal.lines()
-    by_id = {line.entry.id: line for line in lines}
+    mine = [
+        line
+        for line in lines
+        if reaches(line.entry, directories) and session in (None, line.entry.origin.session)
+    ]
+    first = next(_standing(mine, lines), None)
+    if first is None:
+        raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
+    entry, cut_off = first
+    plan = _plan(entry, undoes=entry.id, cut_off=cut_off)
+    if not entry.origin.group:
+        return plan
+    act = [line for line in lines if line.entry.origin.group == entry.origin.group]
+    others = [each for each in _standing(act, lines) if each[0].id != entry.id]
+    for other, _ in others:
+        if not reaches(other, directories):
+            raise CannotUndo(
+                f"The write of {entry.item} was one act with one in {other.directory}; nothing was changed: "
+                "undo it where that is in the chain."
+            )
+    return replace(plan, also=tuple(_plan(each, undoes=each.id, cut_off=cut) for each, cut in others))
+
+
+def _standing(lines: Sequence[Line], everything: Sequence[Line]) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+    """Yield the writes that happened and were not taken back, newest first.
+
+    With each come the ids of what was announced since the one before it and cut off.
+    """
+    by_id: Mapping[str, Line] = {line.entry.id: line for line in everything}
     cut_off: list[str] = []
     for line in lines:
         entry = line.entry
         if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
             continue
         if entry.origin.surface in _WHOLE:
-            continue
-        if not reaches(entry, directories):
-            continue
-        if session is not None and entry.origin.session != session:
             continue
         if line.undone_by is not None:
             if not _never_happened(by_id[line.undone_by]):
@@ -84,8 +118,8 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
         if _never_happened(line):
             cut_off.append(entry.id)
             continue
-        return _plan(entry, undoes=entry.id, cut_off=tuple(cut_off))
-    raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
+        yield entry, tuple(cut_off)
+        cut_off.clear()
 
 
 def plan_restore(
@@ -113,36 +147,61 @@ def plan_restore(
 
 
 def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
-    """Do what an undo plan says if the file is still what was seen; raise `CannotUndo` if not."""
-    entry = plan.entry
-    with journal.guard(Path(entry.directory)):
-        data = _read(plan.path)
-        if (None if data is None else digest(data)) != plan.digest_now:
-            raise CannotUndo(f"{plan.path} was changed after approval, nothing written.")
-        for passed in plan.cut_off:
-            journal.fail(passed)
-        then = None if plan.text_then is None else bytes_of(plan.text_then)
-        with journal.announced(
-            origin=origin,
-            surface=entry.surface,
-            action=plan.action,
-            scope=entry.scope,
-            directory=Path(entry.directory),
-            item=entry.item,
-            path=plan.path,
-            before=data,
-            after=then,
-            undoes=plan.undoes,
-        ) as done:
+    """Do what an undo plan says if all its files still are what was seen; raise `CannotUndo` if not.
+
+    Cut off between two parts, the next undo takes back the rest.
+    """
+    places = {os.path.realpath(part.entry.directory): Path(part.entry.directory) for part in plan.parts}
+    with ExitStack() as held:
+        for _, place in sorted(places.items()):  # one order for everybody, so that no two wait for each other
+            held.enter_context(journal.guard(place))
+        before = [_unchanged(part) for part in plan.parts]
+        done: list[str] = []
+        for part, data in zip(plan.parts, before, strict=True):
             try:
-                if then is None:
-                    remove_file(plan.path)
-                else:
-                    ensure_private_dir(plan.path.parent)
-                    write_atomic(plan.path, then)
-            except OSError as error:
-                raise CannotUndo(f"{plan.path} was not written: {error.strerror or error}.") from error
-    return Undone(plan, done)
+                done.append(_carry_out(journal, part, data, origin))
+            except MunimentError as error:
+                if not done:
+                    raise
+                raise CannotUndo(
+                    f"Only part of this was taken back, undo again for the rest: {error.sentence}"
+                ) from error
+    return Undone(plan, done[0], tuple(done[1:]))
+
+
+def _unchanged(plan: UndoPlan) -> bytes | None:
+    data = _read(plan.path)
+    if (None if data is None else digest(data)) != plan.digest_now:
+        raise CannotUndo(f"{plan.path} was changed after approval, nothing written.")
+    return data
+
+
+def _carry_out(journal: Journal, plan: UndoPlan, data: bytes | None, origin: Origin) -> str:
+    entry = plan.entry
+    for passed in plan.cut_off:
+        journal.fail(passed)
+    then = None if plan.text_then is None else bytes_of(plan.text_then)
+    with journal.announced(
+        origin=origin,
+        surface=entry.surface,
+        action=plan.action,
+        scope=entry.scope,
+        directory=Path(entry.directory),
+        item=entry.item,
+        path=plan.path,
+        before=data,
+        after=then,
+        undoes=plan.undoes,
+    ) as done:
+        try:
+            if then is None:
+                remove_file(plan.path)
+            else:
+                ensure_private_dir(plan.path.parent)
+                write_atomic(plan.path, then)
+        except OSError as error:
+            raise CannotUndo(f"{plan.path} was not written: {error.strerror or error}.") from error
+    return done
 
 
 def reaches(entry: Entry, directories: Collection[Path]) -> bool:

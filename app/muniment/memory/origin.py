@@ -31,3 +31,5 @@ class Origin:
     mode: str = ""
     decided_by: str = ""
     reason: str = ""
+    group: str = ""
+    """What the writes of one act share; one undo takes all of them back. Empty for a write on its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -129,10 +130,11 @@ def done(app: MunimentApp, sentence: str, written: str) -> None:
         app.notify(reading_line(sentence), markup=False)
 
 
-def origin_of(engine: Engine, reason: str = "") -> Origin:
-    """Return who writes: the user, from the screen."""
-    recipe = engine.recipe
-    return Origin("user", "panel", engine.id, recipe.name, recipe.agent, "", str(engine.mode), "user", reason)
+def origin_of(engine: Engine, reason: str = "", *, one_act: bool = False) -> Origin:
+    """Return who writes: the user, from the screen; with `one_act` an undo takes back all writes of it."""
+    recipe, mode = engine.recipe, str(engine.mode)
+    group = secrets.token_hex(8) if one_act else ""
+    return Origin("user", "panel", engine.id, recipe.name, recipe.agent, "", mode, "user", reason, group)
 
 
 def asker_of(engine: Engine) -> Asker:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,6 @@ from muniment.tui.by_hand import asker_of, decide, done, fault, origin_of
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
     from muniment.tui.app import MunimentApp
-
-MOVED = "move "
-"""How the reason of both writes of a move begins; what follows is the same in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +126,7 @@ def _plan_move(engine: Engine, found: Found, word: ScopeWord) -> MovePlan:
         raise MunimentError(
             f"{store.scope.directory} has a record {found.record.id} already; delete or rename one of them."
         )
-    token = secrets.token_hex(4)
-    reason = f"{MOVED}{token}: {found.record.id} from {found.scope.directory} to {store.scope.directory}"
+    reason = f"move: {found.record.id} from {found.scope.directory} to {store.scope.directory}"
     return MovePlan(store, records.plan_delete_at(found), reason)
 
 
@@ -167,7 +162,7 @@ def _move_proposal(engine: Engine, plan: MovePlan) -> Proposal:
 
 def _commit_move(engine: Engine, plan: MovePlan) -> None:
     records = engine.surfaces.records
-    origin = origin_of(engine, plan.reason)
+    origin = origin_of(engine, plan.reason, one_act=True)
     records.commit(plan.store, origin)
     try:
         records.commit(plan.delete, origin)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ from muniment.memory.team.workspace import Team
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.session.holdings import Item
 from muniment.tui.by_hand import asker_of, decide, done, origin_of
-from muniment.tui.by_hand_records import MOVED
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
@@ -141,8 +139,9 @@ async def delete(app: MunimentApp, engine: Engine, item: Item) -> None:
     decision = await decide(app, proposal)
     if decision.allowed:
         # Letting go of a held note on its way is a write of its own; one undo takes both back.
-        reason = f"{MOVED}{secrets.token_hex(4)}: {item.id} to the archive" if item.kind == "inbox" else ""
-        await asyncio.to_thread(act, origin_of(engine, reason))
+        moved = item.kind == "inbox"
+        reason = f"move: {item.id} to the archive" if moved else ""
+        await asyncio.to_thread(act, origin_of(engine, reason, one_act=moved))
         done(app, f"{said} /undo brings it back.", said)
 
 

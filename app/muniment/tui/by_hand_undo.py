@@ -7,82 +7,52 @@ from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Change, Field, Proposal
 from muniment.approval.proposal import Warning as ReviewWarning
-from muniment.memory.journal import Entry
 from muniment.memory.journal_undo import UndoPlan
-from muniment.safety.errors import MunimentError
 from muniment.tui.by_hand import asker_of, decide, done, origin_of
-from muniment.tui.by_hand_records import MOVED
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
     from muniment.tui.app import MunimentApp
 
+_EFFECTS = {"create": "comes back", "delete": "goes", "replace": "gets its earlier text"}
+
 
 async def undo(app: MunimentApp, engine: Engine) -> None:
-    """Take back this session's newest write; the two writes of a move go together."""
+    """Take back this session's newest write; the writes of one act go together."""
     records = engine.surfaces.records
-    plan, other = await asyncio.to_thread(_look, engine)
+    plan = await asyncio.to_thread(records.plan_undo, session=engine.id)
     # Taking back what stands there as it was written loses nothing: the journal keeps both texts. Only where
     # somebody changed it since would an undo overwrite what nobody has seen.
-    if plan.changed and not (await decide(app, _proposal(engine, plan, other))).allowed:
+    changed = any(part.changed for part in plan.parts)
+    if changed and not (await decide(app, _proposal(engine, plan))).allowed:
         return
     await asyncio.to_thread(records.commit_undo, plan, origin_of(engine))
-    if other is not None:
-        await asyncio.to_thread(_second, engine, other)
-        done(app, f"Took back the move of {plan.entry.item}.", "")
-        return
-    done(app, f"Took back: {plan.entry.action} {plan.entry.item}.", "")
+    what = f"Took back: {plan.entry.action}" if not plan.also else "Took back the move of"
+    done(app, f"{what} {plan.entry.item}.", "")
 
 
-def _look(engine: Engine) -> tuple[UndoPlan, Entry | None]:
-    """Plan, and find the other write where two were one act."""
-    records = engine.surfaces.records
-    plan = records.plan_undo(session=engine.id)
-    reason = plan.entry.origin.reason
-    if not reason.startswith(MOVED):
-        return plan, None
-    for line in records.journal.lines():
-        entry = line.entry
-        same = entry.origin.reason == reason and entry.undoes is None and entry.id != plan.entry.id
-        if same and not line.failed and line.undone_by is None:
-            return plan, entry
-    return plan, None
-
-
-def _second(engine: Engine, other: Entry) -> None:
-    """Take back the other write of a move, if it is still what was shown."""
-    records = engine.surfaces.records
-    plan = records.plan_undo(session=engine.id)
-    if plan.entry.id != other.id or plan.changed:
-        raise MunimentError(
-            f"Half of the move was taken back: {other.path} was written again meanwhile and is left alone."
-        )
-    records.commit_undo(plan, origin_of(engine))
-
-
-def _proposal(engine: Engine, plan: UndoPlan, other: Entry | None) -> Proposal:
+def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     entry = plan.entry
-    words = {"create": "comes back", "delete": "goes", "replace": "gets its earlier text"}
     fields = [
         Field("identifier", entry.item),
         Field("surface", entry.surface),
         Field("path", entry.path),
         Field("mode of change", plan.action),
-        Field("effect", f"the file {words.get(plan.action, plan.action)}"),
+        Field("effect", f"the file {_EFFECTS.get(plan.action, plan.action)}"),
     ]
-    if plan.changed:
-        fields.append(Field("changed since", plan.changed))
-    if other is not None:
-        fields.append(Field("and", f"the copy that the move wrote goes: {other.path}"))
+    fields += [Field("and", f"{part.path} {_EFFECTS.get(part.action, part.action)}") for part in plan.also]
+    fields += [Field("changed since", part.changed) for part in plan.parts if part.changed]
+    # The text that nobody has seen is the one to look at.
+    shown = next((part for part in plan.parts if part.changed), plan)
     return Proposal(
         id=f"undo-{entry.id}",
         tool="undo",
-        title="Take back a write" if other is None else "Take back a move",
+        title="Take back a move" if plan.also else "Take back a write",
         fields=tuple(fields),
         plan=plan,
-        change=Change("file", plan.text_now, plan.text_then),
+        change=Change("file", shown.text_now, shown.text_then),
         coverage="This approval covers taking back this one act, once.",
-        warnings=(ReviewWarning("changed", plan.changed, "path"),) if plan.changed else (),
+        warnings=tuple(ReviewWarning("changed", part.changed, "path") for part in plan.parts if part.changed),
         shown_later="The text that stands now stays in the journal.",
         asker=asker_of(engine),
     )

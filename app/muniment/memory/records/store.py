@@ -299,7 +299,8 @@ class RecordStore(SearchedStore):
 
         done = commit_undo(self.journal, plan, origin)
         if self.after_undo is not None:
-            self.after_undo(plan, origin)
+            for part in plan.parts:
+                self.after_undo(part, origin)
         return done
 
     # Parts
