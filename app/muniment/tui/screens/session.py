@@ -204,7 +204,7 @@ class SessionScreen(Place[None]):
         """Show a session; an earlier conversation is drawn from its log."""
         from muniment.session.replay import replay_events
 
-        while not (self.is_mounted and self.transcript.is_mounted):
+        while not (self.is_mounted and self.transcript.is_mounted):  # noqa: ASYNC110 - no event tells of both
             # A busy machine may have the session open before the screen has its widgets.
             await asyncio.sleep(MOUNT_SECONDS)
         self.engine = engine
