@@ -17,6 +17,7 @@ from muniment.tui.app import MunimentApp
 from muniment.tui.keymap import known_bindings
 from muniment.tui.palette import PlaceProvider
 from muniment.tui.screens.guide import GuideScreen
+from muniment.tui.slash import COMMANDS
 from support.app import boot_for, opened, project_at, say, until, write_record
 from support.environment import REPOSITORY
 
@@ -224,3 +225,15 @@ async def test_f1_shows_the_keys_of_every_place_and_leads_back(tmp_path: Path, n
         assert str(getattr(here, "HELP", "")) in page.source
         await pilot.press("escape")
         assert app.screen is here
+
+
+async def test_the_palette_names_what_is_used_first_and_keys_as_they_are_written(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, _):
+        commands = list(PlaceProvider(app.screen)._commands())
+        names = [name for name, _, _ in commands]
+        assert names[:6] == ["Memory", "Search", "Review", "Context", "Sessions", "Mode"]
+        assert names[6 : 6 + len(COMMANDS)] == [each.name for each in COMMANDS]
+        assert {"Quit", "Stop"} <= set(names[6 + len(COMMANDS) :])
+        abouts = {name: about for name, about, _ in commands}
+        assert abouts["Stop"].endswith("  ^C")
+        assert abouts["Memory"].endswith("  F2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,6 +165,14 @@ async def test_a_slash_command_opens_guide_tour_and_map(tmp_path: Path) -> None:
             await until(pilot, lambda: app.screen is app.session_screen)
 
 
+async def test_the_map_tells_how_large_the_journal_is(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await say(pilot, app, "/note The gate opens too early.")
+        await until(pilot, shows(app, "Put into the project inbox"))
+        app.action_go("map")
+        await until(pilot, lambda: re.search(r"Journal +[\d.]+ (?:B|KiB)", screen_text(app)))
+
+
 # The tour
 
 
@@ -239,6 +248,7 @@ async def test_the_map_counts_what_there_is_and_opens_it_in_its_place(tmp_path: 
         app.action_go("map")
         await until(pilot, lambda: isinstance(app.screen, MapScreen))
         await until(pilot, shows(app, "1 in 2 scopes"))
+        assert re.search(r"Journal +empty", screen_text(app))
         write_record(project / ".muniment", "pears", "About pears")
         await pilot.press("r")
         await until(pilot, shows(app, "2 in 2 scopes"))

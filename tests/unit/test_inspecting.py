@@ -22,6 +22,7 @@ def taken_apart(engine: Engine, prompt: str = "") -> Inspected:
         limits=engine.context.limits,
         settings=engine.surfaces.settings,
         recipe=engine.recipe,
+        retrieval=engine.context.retrieval,
     )
 
 
@@ -66,6 +67,7 @@ async def test_the_last_request_shows_what_was_sent(engine: Engine) -> None:
         limits=engine.context.limits,
         settings=engine.surfaces.settings,
         recipe=engine.recipe,
+        retrieval=engine.context.retrieval,
     )
     talk = next(each for each in shown.parts if each.key == "conversation")
     assert "remember the heron" in talk.text
@@ -96,3 +98,25 @@ def test_a_row_says_its_parts_the_largest_first_and_leaves_out_what_adds_nothing
     row = RecalledRow("M-1", "t", "s", 1.0, Parts(0.2, 0.1, 0.5, 0.0, 0.05, 0.1, 0.05))
     assert row_words(row).startswith("trust 0.500 + words 0.200 + ")
     assert "paths" not in row_words(row)
+
+
+@pytest.mark.parametrize(
+    ("retrieval", "why"),
+    [
+        ("off", "absent: recall is off"),
+        ("shadow", "absent: recall is in shadow: it chooses and is noted, and nothing of it is sent"),
+        ("on", "absent: recall found nothing that fits"),
+    ],
+)
+async def test_why_nothing_was_recalled_is_told_and_not_what_it_may_be(
+    tmp_path: Path, retrieval: str, why: str
+) -> None:
+    place = Place(tmp_path)
+    place.paths.config.mkdir(parents=True, exist_ok=True)
+    lines = {"off": "enabled: false", "shadow": "enabled: true\n  shadow: true", "on": "enabled: true"}
+    place.paths.config_file.write_text(f"retrieval:\n  {lines[retrieval]}\n", encoding="utf-8")
+    engine = place.open(StepModel(Say("fine")))
+    assert engine.context.retrieval == retrieval
+    pack = next(each for each in taken_apart(engine, "plums").parts if each.key == "pack")
+    assert pack.amount == why
+    await engine.close()

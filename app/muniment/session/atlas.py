@@ -135,6 +135,16 @@ def surfaces(settings: Settings, paths: Paths) -> tuple[Surface, ...]:
     )
 
 
+def journal_amount(paths: Paths) -> str:
+    """Return how much room the journal takes; `empty` where nothing was written yet."""
+    from muniment.session.holdings import size_text
+
+    if not paths.journal.is_dir():
+        return "empty"
+    size = sum(each.lstat().st_size for each in paths.journal.glob("*.jsonl"))
+    return size_text(size) if size else "empty"
+
+
 def amount_in(surface: Surface, holdings: Holdings) -> str:
     """Return how much a surface holds, from a look at the panel's groups."""
     if not surface.group:

@@ -81,7 +81,8 @@ class Context:
         self.alerts: list[tuple[str, str]] = []
         """What providers want in the inbox, title and body; the next turn puts them there."""
         self._strict = strict_layout
-        self._retrieval = retrieval
+        self.retrieval = retrieval
+        """`on`, `off` or `shadow`."""
         self._scrub = scrub
         self._digest: Block | None = None
         self.carries_digest = False
@@ -102,7 +103,7 @@ class Context:
     def look_up(self, prompt: str, *, preview: bool = False) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         """Ask every provider of a turn and return its blocks and sentences; keeps nothing."""
         query = BlockQuery(
-            self.recipe, self._scrub(prompt), self.session, self._retrieval, preview, self.hints
+            self.recipe, self._scrub(prompt), self.session, self.retrieval, preview, self.hints
         )
         found: list[Block] = []
         notices: list[str] = []

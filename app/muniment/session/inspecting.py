@@ -13,6 +13,7 @@ from muniment.session.blocks import ORDER, Block
 from muniment.session.context import Assembly
 from muniment.session.estimate import Limits, wire_items
 from muniment.session.holdings import numbered
+from muniment.session.recalled import ALERT_TITLE
 
 if TYPE_CHECKING:
     from muniment.memory.recall.pack import RecalledRow
@@ -33,10 +34,14 @@ _ABSENT = {
     "pinned": "nothing is pinned",
     "digest": "no record here when the session began",
     "user_memory": "no entry, or the recipe takes none",
-    "pack": "recall is off, in shadow, or found nothing",
     "team_notes": "none, or the pack stands for them",
     "notebook": "none for this agent, or the pack stands for it",
     "summary": "nothing was summarised yet",
+}
+_NO_PACK = {
+    "off": "recall is off",
+    "shadow": "recall is in shadow: it chooses and is noted, and nothing of it is sent",
+    "on": "recall found nothing that fits",
 }
 
 
@@ -107,9 +112,9 @@ def bar(used: int, most: int, cells: int = BAR_CELLS) -> str:
 
 
 def inspect(
-    assembly: Assembly, heading: str, *, limits: Limits, settings: Settings, recipe: Recipe
+    assembly: Assembly, heading: str, *, limits: Limits, settings: Settings, recipe: Recipe, retrieval: str
 ) -> Inspected:
-    """Take a request apart."""
+    """Take a request apart; `retrieval` is `on`, `off` or `shadow`, as it was for this request."""
     by_name = {each.name: each for each in assembly.blocks}
     request = assembly.request
     parts = [
@@ -124,7 +129,8 @@ def inspect(
     for name in ORDER:
         block = by_name.get(name)
         if block is None:
-            parts.append(Part(name, TITLES[name], f"absent: {_ABSENT[name]}", present=False))
+            why = _no_pack(assembly, retrieval) if name == "pack" else _ABSENT[name]
+            parts.append(Part(name, TITLES[name], f"absent: {why}", present=False))
         else:
             parts.append(_block_part(block, limits, settings, recipe))
     parts.append(_conversation(assembly))
@@ -142,6 +148,11 @@ def inspect(
     return Inspected(
         heading, tuple(parts), assembly.estimate, assembly.budget, limits.trigger, raw, assembly.notices
     )
+
+
+def _no_pack(assembly: Assembly, retrieval: str) -> str:
+    failed = any(each.startswith(ALERT_TITLE) for each in assembly.notices)
+    return "recall failed, as said above" if failed else _NO_PACK.get(retrieval, _NO_PACK["off"])
 
 
 def _block_part(block: Block, limits: Limits, settings: Settings, recipe: Recipe) -> Part:

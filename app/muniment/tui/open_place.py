@@ -43,6 +43,7 @@ def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
             limits=context.limits,
             settings=engine.surfaces.settings,
             recipe=engine.recipe,
+            retrieval=context.retrieval,
         )
 
     def of_last() -> Inspected:
@@ -54,6 +55,7 @@ def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
             limits=context.limits,
             settings=engine.surfaces.settings,
             recipe=engine.recipe,
+            retrieval=context.retrieval,
         )
 
     app.push_screen(InspectorScreen(of_next, None if sent is None else of_last))

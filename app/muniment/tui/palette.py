@@ -9,6 +9,7 @@ from textual.command import CommandPalette as FrameworkPalette
 from textual.content import Content
 from textual.screen import Screen
 
+from muniment.tui.keynames import key_name
 from muniment.tui.place import Place
 from muniment.tui.slash import COMMANDS
 from muniment.tui.widgets.options import can_page
@@ -29,20 +30,29 @@ class PlaceProvider(Provider):
     """Offers the actions bound on the screen and around the focus, and the slash commands."""
 
     def _commands(self) -> Iterator[tuple[str, str, str]]:
-        """Yield name, help and action of each command, every name once."""
+        """Yield name, help and action of each command, every name once, by how near it lies to the hand.
+
+        First what the key bar shows of this place, then the slash commands, then the keys that everybody
+        knows without looking them up.
+        """
+        near: list[tuple[str, str, str]] = []
+        far: list[tuple[str, str, str]] = []
         seen: set[str] = set()
         for node, bindings in self.screen._modal_binding_chain:
-            for _, binding in bindings:
+            for key, binding in bindings:
                 name = binding.action.partition("(")[0].rpartition(".")[2]
                 # What the framework binds by itself bears no sentence and would say nothing here.
                 mine = (isinstance(node, Screen) or node is self.app or binding.id) and binding.tooltip
                 if not mine or not binding.description or name in _HIDDEN or binding.description in seen:
                     continue
                 seen.add(binding.description)
-                action = binding.action
-                yield binding.description, f"{binding.tooltip}  [{binding.key}]", action
+                about = f"{binding.tooltip}  {key_name(binding.key_display or key)}"
+                here = binding.show and node is not self.app
+                (near if here else far).append((binding.description, about, binding.action))
+        yield from near
         for each in COMMANDS:
             yield each.name, each.summary, f"app.slash('{each.action}')"
+        yield from far
 
     async def discover(self) -> Hits:
         """Offer everything before a letter is typed."""

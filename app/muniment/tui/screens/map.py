@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
-from muniment.session.atlas import Surface, amount_in, surfaces
+from muniment.session.atlas import Surface, amount_in, journal_amount, surfaces
 from muniment.tui.alive import stands
 from muniment.tui.place import Place
 from muniment.tui.widgets.facts import Facts
@@ -112,7 +112,7 @@ class MapScreen(Place[Surface | None]):
         self._entitle()
         try:
             holdings = await asyncio.to_thread(Holder(self._memory).look)
-            sessions = await asyncio.to_thread(self._count_sessions)
+            counted = await asyncio.to_thread(self._count_others)
             trouble = ""
         except (MunimentError, OSError) as error:
             trouble = f"cannot be counted: {error}"
@@ -123,16 +123,18 @@ class MapScreen(Place[Surface | None]):
             return
         self._looking = False
         self._surfaces = tuple(
-            replace(each, amount=sessions if each.key == "sessions" else amount_in(each, holdings))
+            replace(each, amount=counted.get(each.key) or amount_in(each, holdings))
             for each in self._surfaces
         )
         self._entitle()
         self._draw()
 
-    def _count_sessions(self) -> str:
-        from muniment.session.listing import list_sessions
+    def _count_others(self) -> dict[str, str]:
+        """Count what the memory panel does not hold."""
+        from muniment.session.listing import session_paths
 
-        return f"{sum(1 for _ in list_sessions(self._memory.paths)):,}"
+        paths = self._memory.paths
+        return {"sessions": f"{len(session_paths(paths)):,}", "journal": journal_amount(paths)}
 
     def _entitle(self) -> None:
         self.query_one(TopLine).say("counting …" if self._looking else "what remembers, and how much")
@@ -145,7 +147,7 @@ class MapScreen(Place[Surface | None]):
         options.highlighted = at
 
     def _line(self, surface: Surface) -> Content:
-        amount = surface.amount or ("…" if self._looking and surface.group else "")
+        amount = surface.amount or ("…" if self._looking else "")
         return Content.assemble((surface.name.ljust(_NAME), "bold"), (reading_line(amount), "$accent"))
 
     @on(OptionList.OptionHighlighted)
