@@ -143,7 +143,7 @@ def test_a_deletion_shows_what_goes_and_which_copy_counts_afterwards(tmp_path: P
     proposal = desk.propose("memory_delete", id="r")
     assert proposal.title == "Delete a record"
     assert (proposal.change.before, proposal.change.after) == ("ours", None)  # type: ignore[union-attr]
-    assert values(proposal)["effective afterwards"] == f"global — {world.global_dir}"
+    assert values(proposal)["then effective"] == f"global — {world.global_dir}"
     assert values(proposal)["tags"] == "x"
     result = desk.execute(proposal)
     assert result.data["now_effective"] == {"scope": "global", "directory": str(world.global_dir)}

@@ -10,7 +10,7 @@ import pytest
 
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.session.export import as_json, as_markdown, fenced, read_log
-from muniment.session.listing import delete_session, list_sessions, rename_session
+from muniment.session.listing import delete_session, list_sessions, rename_session, shortened
 from muniment.session.log import SessionBusy, SessionDamaged
 from support.session import Place, Say, StepModel, allow, call, run
 
@@ -159,3 +159,20 @@ async def test_an_export_reads_without_changing_anything(place: Place) -> None:
 def test_a_code_block_cannot_be_closed_from_inside() -> None:
     assert fenced("a").startswith("```\n")
     assert fenced("x ```` y").startswith("`````\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("  Weigh \n the plums ", "Weigh the plums"),
+        ("x" * 80, "x" * 80),
+        ("x" * 81, "x" * 79 + "…"),
+        (
+            "Use memory_store to save a project memory about the way in which all of the plums are weighed",
+            "Use memory_store to save a project memory about the way in which all of the…",
+        ),
+    ],
+)
+def test_a_long_first_message_ends_between_two_words(said: str, title: str) -> None:
+    assert shortened(said) == title
+    assert len(title) <= 80

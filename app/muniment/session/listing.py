@@ -79,6 +79,17 @@ def list_sessions(paths: Paths, *, limit: int | None = None) -> list[SessionInfo
     return [describe(paths, path) for path in session_paths(paths)[:limit]]
 
 
+def shortened(text: str) -> str:
+    """Return the beginning of a text on one line, ended between two words where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= TITLE_MAX:
+        return line
+    head = line[:TITLE_MAX]
+    # A word that takes half of the line would leave too little, and is cut.
+    whole = head[: head.rfind(" ")] if " " in head[TITLE_MAX // 2 :] else head[:-1]
+    return f"{whole.rstrip()}…"
+
+
 def describe(paths: Paths, path: Path) -> SessionInfo:
     """Describe one log without opening the session."""
     session_id = path.name.removesuffix(SUFFIX)
@@ -99,7 +110,7 @@ def describe(paths: Paths, path: Path) -> SessionInfo:
             if kind == b"session":
                 header = value
             else:
-                title = " ".join(str(value.get("text", "")).split())[:TITLE_MAX] or title
+                title = shortened(str(value.get("text", ""))) or title
     if not header and not problem:
         problem = "its first line is damaged"
     recipe = header.get("recipe")

@@ -46,7 +46,7 @@ def delete_proposal(tool: str, plan: DeletePlan, call_id: str, asker: Asker) -> 
     fields.append(Field("source", before.source))
     heir = plan.next_effective
     after = "none: no copy of it counts any more" if heir is None else f"{heir.label} — {heir.directory}"
-    fields.append(Field("effective afterwards", after))
+    fields.append(Field("then effective", after))
     return Proposal(
         id=call_id,
         tool=tool,

@@ -146,10 +146,11 @@ async def _note(app: MunimentApp, text: str) -> None:
     new = NewNote(title=title.strip()[:NOTE_TITLE], body=text, agent="user", session=engine.id, source="user")
     try:
         note = await asyncio.to_thread(engine.surfaces.team.inbox.add, new, origin)
+        scope = await asyncio.to_thread(lambda: engine.surfaces.team.scope)
     except (MunimentError, OSError) as error:
         app.tell(str(error), error=True)
         return
-    app.tell(f"Put into the inbox: {note.title} ({note.path}). It reaches no model before you approve it.")
+    app.tell(f"Put into the {scope} inbox; no model sees it before you approve it.")
     app.session_screen.written(f"noted {note.title}")
 
 

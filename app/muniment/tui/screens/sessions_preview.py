@@ -19,7 +19,8 @@ def preview_lines(paths: Paths, info: SessionInfo) -> list[Line]:
     size = (
         f"{numbered(info.turns, 'turn')}, {numbered(info.tool_calls, 'tool call')}, {size_text(info.bytes)}"
     )
-    model = " ".join(each for each in (info.provider, info.model) if each)
+    # The rehearsal model bears the name of its provider.
+    model = " ".join(dict.fromkeys(each for each in (info.provider, info.model) if each))
     facts = " · ".join(each for each in (size, info.recipe, model, f"begun {info.created}") if each)
     lines = [Line(reading_line(each), "muted") for each in (f"{info.id}  {info.cwd}", facts)]
     text = as_markdown(read_log(paths, info.id))
