@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from muniment.approval.policy import Mode
-from muniment.safety.errors import MunimentError
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
@@ -131,70 +130,21 @@ class MunimentApp(FrontDoorApp):
 
             use_keymap(self)
         if self.boot.pick:
-            self._pick()
+            from muniment.tui.opening import pick
+
+            pick(self)
         else:
             self.open(self._options)
-
-    def _pick(self) -> None:
-        from muniment.tui.screens.picker import Picked, RecipePicker
-
-        def picked(choice: Picked | None) -> None:
-            if choice is None:
-                self.exit(0)
-            else:
-                self.open(replace(self._options, recipe=choice.recipe, params=choice.params))
-
-        self.push_screen(RecipePicker(self.boot), picked)
 
     @work(exclusive=True, group="open-session", exit_on_error=True)
     async def open(self, options: StartOptions) -> None:
         """Open a session in place of the present one; asks what has to be asked first."""
-        from muniment.session.endpoint import EndpointUndecided, allow_endpoint
-        from muniment.session.recipe_fill import RecipeParameters
-        from muniment.session.start import DirectoryGone, open_session
-        from muniment.tui.modals.question import Question
+        from muniment.tui.opening import look_around, opened
 
-        boot = self.boot
-        while True:
-            try:
-                engine = await asyncio.to_thread(
-                    open_session,
-                    options,
-                    boot.paths,
-                    boot.cwd,
-                    boot.environ,
-                    self.desk.ask,
-                    settings=boot.settings,
-                )
-                break
-            except EndpointUndecided as undecided:
-                question = undecided.question
-                if not await self.push_screen_wait(Question(question.text, yes="Allow", no="Refuse")):
-                    self._not_opened(f"The session was not opened: {undecided.sentence}")
-                    return
-                await asyncio.to_thread(allow_endpoint, boot.paths, question)
-            except DirectoryGone as gone:
-                if not await self.push_screen_wait(
-                    Question(f"{gone.sentence} Go on here?", yes="Go on here")
-                ):
-                    self._not_opened(gone.sentence)
-                    return
-                options = replace(options, continue_here=True)
-            except RecipeParameters as fault:
-                from muniment.tui.open_place import parameters
-
-                filled = await parameters(self, fault, options)
-                if filled is None:
-                    # Where there is no session to go back to, another recipe may be chosen.
-                    if self.engine is None:
-                        self._pick()
-                    else:
-                        self._not_opened(fault.sentence)
-                    return
-                options = filled
-            except MunimentError as error:
-                self._not_opened(error.sentence)
-                return
+        found = await opened(self, options)
+        if found is None:
+            return
+        engine, options = found
         previous, self.engine = self.engine, engine
         if previous is not None:
             await previous.close()
@@ -203,15 +153,7 @@ class MunimentApp(FrontDoorApp):
         self._follow(engine)
         self._signals.named(f"{engine.recipe.name} · {engine.cwd.name}")
         if previous is None:
-            self.set_timer(LATER_SECONDS, self._look_around)
-
-    def _look_around(self) -> None:
-        """Begin what nobody waits for: what was said here before, and what waits for a review."""
-        from muniment.tui.beside import watch_review
-        from muniment.tui.hands import recall
-
-        watch_review(self)
-        self.run_worker(recall(self), group="past")
+            self.set_timer(LATER_SECONDS, partial(look_around, self))
 
     def _follow(self, engine: Engine | None) -> None:
         """Watch the memory of a session for changes from outside, and no other any more."""
@@ -225,10 +167,6 @@ class MunimentApp(FrontDoorApp):
 
     def on_unmount(self) -> None:
         self._follow(None)
-
-    def _not_opened(self, sentence: str) -> None:
-        self._session.tell(sentence, error=True)
-        self._session.status.say(state="ready" if self.engine else "no session: /new or ^Q", busy=False)
 
     # The hands, for the desk
 

@@ -1,0 +1,89 @@
+"""Opening a session from the screen: what has to be asked first, and what is said where none is opened."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from muniment.safety.errors import MunimentError
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+    from muniment.session.options import StartOptions
+    from muniment.tui.app import MunimentApp
+
+
+def pick(app: MunimentApp) -> None:
+    """Let a recipe be chosen and open a session with it; leaving the choice leaves the app."""
+    from muniment.tui.screens.picker import Picked, RecipePicker
+
+    def picked(choice: Picked | None) -> None:
+        if choice is None:
+            app.exit(0)
+        else:
+            app.open(replace(app.options, recipe=choice.recipe, params=choice.params))
+
+    app.push_screen(RecipePicker(app.boot), picked)
+
+
+async def opened(app: MunimentApp, options: StartOptions) -> tuple[Engine, StartOptions] | None:
+    """Return an open session and the options it took, or None where that was told or a recipe is chosen."""
+    from muniment.session.endpoint import EndpointUndecided, allow_endpoint
+    from muniment.session.recipe_fill import RecipeParameters
+    from muniment.session.start import DirectoryGone, open_session
+    from muniment.tui.modals.question import Question
+
+    boot = app.boot
+    while True:
+        try:
+            engine = await asyncio.to_thread(
+                open_session,
+                options,
+                boot.paths,
+                boot.cwd,
+                boot.environ,
+                app.desk.ask,
+                settings=boot.settings,
+            )
+            return engine, options
+        except EndpointUndecided as undecided:
+            question = undecided.question
+            if not await app.push_screen_wait(Question(question.text, yes="Allow", no="Refuse")):
+                _not_opened(app, f"The session was not opened: {undecided.sentence}")
+                return None
+            await asyncio.to_thread(allow_endpoint, boot.paths, question)
+        except DirectoryGone as gone:
+            if not await app.push_screen_wait(Question(f"{gone.sentence} Go on here?", yes="Go on here")):
+                _not_opened(app, gone.sentence)
+                return None
+            options = replace(options, continue_here=True)
+        except RecipeParameters as fault:
+            from muniment.tui.open_place import parameters
+
+            filled = await parameters(app, fault, options)
+            if filled is None:
+                # Where there is no session to go back to, another recipe may be chosen.
+                if app.engine is None:
+                    pick(app)
+                else:
+                    _not_opened(app, fault.sentence)
+                return None
+            options = filled
+        except MunimentError as error:
+            _not_opened(app, error.sentence)
+            return None
+
+
+def _not_opened(app: MunimentApp, sentence: str) -> None:
+    app.tell(sentence, error=True)
+    app.session_screen.status.say(state="ready" if app.engine else "no session: /new or ^Q", busy=False)
+
+
+def look_around(app: MunimentApp) -> None:
+    """Begin what nobody waits for: what was said here before, and what waits for a review."""
+    from muniment.tui.beside import watch_review
+    from muniment.tui.hands import recall
+
+    watch_review(app)
+    app.run_worker(recall(app), group="past")
