@@ -68,6 +68,7 @@ WORDS: dict[BarState, Sequence[str]] = {
 TOO_SMALL = (
     "Too small to read: d or Esc denies, a larger window shows all.",
     "Too small. d or Esc denies.",
+    "Too small. d denies.",
     "d or Esc denies",
     "d denies",
 )
