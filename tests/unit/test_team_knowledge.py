@@ -62,6 +62,47 @@ def test_without_a_project_the_row_is_global(tmp_path: Path) -> None:
     assert (made.paths.data / "knowledge/reviews/2026-11-30-user-a.md").is_file()
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "2026-11-30-user-the-locks",
+        "2026-11-30-user-the-locks.md",
+        "conventions/2026-11-30-user-the-locks",
+        "The Locks: a/b",
+        "  the  LOCKS: A/B ",
+        "user-the-locks",
+        "User-The-Locks.md",
+    ],
+)
+def test_an_entry_is_found_by_its_name_its_title_or_its_name_without_the_date(
+    tmp_path: Path, word: str
+) -> None:
+    made = Workspace(tmp_path)
+    add(made, title="The locks: a/b")
+    path = made.directory / "knowledge/conventions/2026-11-30-user-the-locks-a-b.md"
+    path.rename(path.with_name("2026-11-30-user-the-locks.md"))
+    add(made, title="Other")
+    assert made.team.knowledge.find(word).title == "The locks: a/b"
+
+
+def test_a_word_that_means_several_entries_or_none_names_those_near(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    for _ in range(2):
+        add(made, title="Locks")
+        made.clock.pass_days(1)
+    add(made, title="Something else")
+    with pytest.raises(
+        NotFound, match=r"2 entries are called 'locks'; name one of them: conv.*locks.md, conv"
+    ):
+        made.team.knowledge.find("locks")
+    with pytest.raises(NotFound, match=r"near it: conventions/2026-12-02-user-something-else\.md\.$"):
+        made.team.knowledge.find("somethin els")
+    with pytest.raises(NotFound, match=r"has no entry 'zebra' in [^;]*$"):
+        made.team.knowledge.find("zebra")
+    with pytest.raises(InvalidInput):
+        made.team.knowledge.find("../../x")
+
+
 def test_a_promoted_note_becomes_your_entry_and_leaves_the_inbox(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     made.put("ripley-review-x.md", "---\nagent: ripley\n---\n# What I saw\n\nA thing.\n")

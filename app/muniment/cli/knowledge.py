@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from muniment.memory.team.sweep import SweepItem
 
+_NAMED = "as in the list, or its title, or its name without the date"
 _CATEGORIES = "architecture, conventions, project-notes, build-reports or reviews"
 
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.add_argument("--scope", choices=("project", "global"), help="only where the knowledge base is that")
 
     made = command("show", "show one entry whole", show)
-    made.add_argument("name", metavar="NAME")
+    made.add_argument("name", metavar="NAME", help=_NAMED)
 
     made = command("add", "write an entry by hand, with its row in the ledger", add)
     made.add_argument("--category", metavar="C", help=f"{_CATEGORIES} (default: chosen by what it says)")
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     for name, text in (("hold", "keep an entry out of every sweep"), ("release", "let sweeps see it again")):
         made = command(name, text, hold)
-        made.add_argument("name", metavar="NAME")
+        made.add_argument("name", metavar="NAME", help=_NAMED)
         made.set_defaults(held=name == "hold")
 
     made = command("sweep", "propose what is stale, said twice or filed wrongly, and move it", sweep)
@@ -90,7 +91,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     from muniment.safety.visible import exact_block, exact_line
 
     team = shell.surfaces.team
-    entry = team.knowledge.read(arguments.name)
+    entry = team.knowledge.find(arguments.name)
     try:
         found = [
             each for each in team.ledger.of_source(entry_key(entry.name)) if each.project == team.scope_key
@@ -157,7 +158,7 @@ def hold(arguments: argparse.Namespace, shell: Shell) -> int:
     """Hold an entry, or release it."""
     knowledge = shell.surfaces.team.knowledge
     change = knowledge.hold if arguments.held else knowledge.release
-    entry = change(arguments.name, shell.origin)
+    entry = change(knowledge.find(arguments.name).key, shell.origin)
     if arguments.json:
         shell.json({"name": entry.name, "category": entry.category, "held": entry.held})
     else:

@@ -24,6 +24,8 @@ from muniment.memory.team.entry import (
 )
 from muniment.memory.team.files import Problem, listed
 from muniment.memory.team.insights import one_line
+from muniment.memory.team.near import MOST_NAMED as _MOST_NAMED
+from muniment.memory.team.near import near
 from muniment.memory.team.pending import Step, Work, archive, new_file, rows
 from muniment.memory.team.rows import entry_row
 from muniment.safety.errors import InvalidInput, NotFound
@@ -116,6 +118,27 @@ class Knowledge:
             with suppress(FileNotFoundError, NotADirectoryError):
                 return self._entry(self.directory / each / f"{stem}{SUFFIX}", each, held)
         raise NotFound(f"The knowledge base has no entry {stem[:180]!a} in {self.directory}.")
+
+    def find(self, word: str) -> Entry:
+        """Return one entry by its name, its title in any case, or its name without the date.
+
+        Raise `NotFound` where none is meant, naming what is near, or where several are, naming them.
+        """
+        try:
+            return self.read(word)
+        except (NotFound, InvalidInput) as fault:
+            found = near(word, self.list())
+            if len(found.meant) == 1:
+                return found.meant[0]
+            if found.meant:
+                keys = ", ".join(each.key for each in found.meant[:_MOST_NAMED])
+                raise NotFound(
+                    f"{len(found.meant)} entries are called {word[:60]!a}; name one of them: {keys}."
+                ) from fault
+            if not found.close:
+                raise
+            keys = ", ".join(each.key for each in found.close)
+            raise NotFound(f"{fault.sentence.rstrip('.')}; near it: {keys}.") from fault
 
     # Writing
 
