@@ -19,8 +19,8 @@ from support.ledger import ENGINE, row
 class DyingJournal(Journal):
     """Kills its process once a row is announced, before the row is written."""
 
-    def begin(self, **fields: object) -> object:  # type: ignore[override]
-        super().begin(**fields)  # type: ignore[arg-type]
+    def begin(self, *given: object, **fields: object) -> object:  # type: ignore[override]
+        super().begin(*given, **fields)  # type: ignore[arg-type]
         os.kill(os.getpid(), signal.SIGKILL)
         return None
 

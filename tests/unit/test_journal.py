@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.memory.journal import Journal, bytes_of, text_of
+from muniment.memory.journal import Journal, Target, bytes_of, text_of
 from muniment.memory.journal_undo import CannotUndo, commit_undo, plan_undo
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import StoreRequest
@@ -128,13 +128,10 @@ def test_an_undo_reaches_this_chain_and_user_memory_only(tmp_path: Path) -> None
     profile = world.global_dir / "user" / "profile.md"
     profile.parent.mkdir(parents=True)
     entry = here.journal.begin(
-        origin=AGENT,
-        surface="user",
-        action="create",
-        scope="",
-        directory=profile.parent,
-        item="profile",
-        path=profile,
+        Target(
+            surface="user", action="create", scope="", directory=profile.parent, item="profile", path=profile
+        ),
+        AGENT,
         before=None,
         digest_before=None,
         digest_after=digest(b"text"),
@@ -167,13 +164,15 @@ def test_an_announced_write_that_never_happened_is_passed_over(tmp_path: Path) -
     path = store(records, "R", "one", id="r").path
     now = path.read_bytes()
     records.journal.begin(
-        origin=AGENT,
-        surface="record",
-        action="replace",
-        scope="project",
-        directory=path.parent.parent,
-        item="r",
-        path=path,
+        Target(
+            surface="record",
+            action="replace",
+            scope="project",
+            directory=path.parent.parent,
+            item="r",
+            path=path,
+        ),
+        AGENT,
         before=now,
         digest_before=digest(now),
         digest_after=digest(b"never written"),
@@ -198,13 +197,15 @@ def test_an_undo_that_was_cut_off_can_be_done_again(tmp_path: Path) -> None:
     store(records, "R", "one", id="r")
     plan = records.plan_undo()
     records.journal.begin(
-        origin=USER,
-        surface="record",
-        action="delete",
-        scope="project",
-        directory=Path(plan.entry.directory),
-        item="r",
-        path=plan.path,
+        Target(
+            surface="record",
+            action="delete",
+            scope="project",
+            directory=Path(plan.entry.directory),
+            item="r",
+            path=plan.path,
+        ),
+        USER,
         before=b"x",
         digest_before=plan.digest_now,
         digest_after=None,
@@ -326,13 +327,10 @@ def test_bytes_that_are_no_utf_8_survive_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
     path.write_bytes(data)
     entry = journal.begin(
-        origin=USER,
-        surface="notes",
-        action="replace",
-        scope="project",
-        directory=tmp_path,
-        item="notes",
-        path=path,
+        Target(
+            surface="notes", action="replace", scope="project", directory=tmp_path, item="notes", path=path
+        ),
+        USER,
         before=data,
         digest_before=digest(data),
         digest_after=digest(b"new"),

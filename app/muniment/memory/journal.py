@@ -94,6 +94,18 @@ def bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a write is about to change; the words are those of `Entry`."""
+
+    surface: str
+    action: str
+    scope: str
+    directory: Path
+    item: str
+    path: Path
+
+
 class Journal:
     """Append-only JSON lines in one directory, a file a month; writers of all processes take turns."""
 
@@ -111,14 +123,9 @@ class Journal:
 
     def begin(
         self,
-        *,
+        target: Target,
         origin: Origin,
-        surface: str,
-        action: str,
-        scope: str,
-        directory: Path,
-        item: str,
-        path: Path,
+        *,
         before: bytes | None,
         digest_before: str | None,
         digest_after: str | None,
@@ -129,12 +136,12 @@ class Journal:
             id=secrets.token_hex(8),
             time=self.clock(),
             origin=origin,
-            surface=surface,
-            action=action,
-            scope=scope,
-            directory=str(directory),
-            item=item,
-            path=str(path),
+            surface=target.surface,
+            action=target.action,
+            scope=target.scope,
+            directory=str(target.directory),
+            item=target.item,
+            path=str(target.path),
             digest_before=digest_before,
             digest_after=digest_after,
             text_before=None if before is None else text_of(before),
@@ -146,14 +153,9 @@ class Journal:
     @contextmanager
     def announced(
         self,
-        *,
+        target: Target,
         origin: Origin,
-        surface: str,
-        action: str,
-        scope: str,
-        directory: Path,
-        item: str,
-        path: Path,
+        *,
         before: bytes | None,
         after: bytes | None,
         undoes: str | None = None,
@@ -163,13 +165,8 @@ class Journal:
         `before` and `after` are the file's bytes, None where there is no file. Hold the directory's guard.
         """
         entry = self.begin(
-            origin=origin,
-            surface=surface,
-            action=action,
-            scope=scope,
-            directory=directory,
-            item=item,
-            path=path,
+            target,
+            origin,
             before=before,
             digest_before=None if before is None else digest(before),
             digest_after=None if after is None else digest(after),

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from muniment.memory.journal import Entry, Journal, Line, bytes_of, text_of
+from muniment.memory.journal import Entry, Journal, Line, Target, bytes_of, text_of
 from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError, NotFound
 from muniment.safety.files import (
@@ -182,13 +182,15 @@ def _carry_out(journal: Journal, plan: UndoPlan, data: bytes | None, origin: Ori
         journal.fail(passed)
     then = None if plan.text_then is None else bytes_of(plan.text_then)
     with journal.announced(
-        origin=origin,
-        surface=entry.surface,
-        action=plan.action,
-        scope=entry.scope,
-        directory=Path(entry.directory),
-        item=entry.item,
-        path=plan.path,
+        Target(
+            surface=entry.surface,
+            action=plan.action,
+            scope=entry.scope,
+            directory=Path(entry.directory),
+            item=entry.item,
+            path=plan.path,
+        ),
+        origin,
         before=data,
         after=then,
         undoes=plan.undoes,

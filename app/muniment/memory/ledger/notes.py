@@ -6,15 +6,12 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from muniment.memory.journal import Journal, Target
 from muniment.memory.ledger.row import Row
 from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import digest
-
-if TYPE_CHECKING:
-    from muniment.memory.journal import Journal
 
 SURFACE = "ledger"
 """The journal's word for writes to the ledger."""
@@ -48,13 +45,15 @@ class Notes:
         data = None if before is None else row_bytes(before)
         self._entries.append(
             self._journal.begin(
-                origin=self._origin,
-                surface=SURFACE,
-                action="create" if before is None else "replace",
-                scope=scope,
-                directory=self._path.parent,
-                item=item,
-                path=self._path,
+                Target(
+                    surface=SURFACE,
+                    action="create" if before is None else "replace",
+                    scope=scope,
+                    directory=self._path.parent,
+                    item=item,
+                    path=self._path,
+                ),
+                self._origin,
                 before=data,
                 digest_before=None if data is None else digest(data),
                 digest_after=digest(b"\n".join(map(row_bytes, after))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from muniment.memory.journal import Journal
+from muniment.memory.journal import Journal, Target
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import ChangedAfterApproval, DeletePlan, StorePlan, StoreRefused
 from muniment.memory.records.project import ensure_project
@@ -50,13 +50,15 @@ def _carry_out(journal: Journal, plan: StorePlan | DeletePlan, before: bytes | N
     after = plan.data if isinstance(plan, StorePlan) else None
     action = "delete" if after is None else "replace" if plan.before is not None else "create"
     with journal.announced(
-        origin=origin,
-        surface="record",
-        action=action,
-        scope=plan.scope.kind,
-        directory=plan.scope.directory,
-        item=plan.path.stem,
-        path=plan.path,
+        Target(
+            surface="record",
+            action=action,
+            scope=plan.scope.kind,
+            directory=plan.scope.directory,
+            item=plan.path.stem,
+            path=plan.path,
+        ),
+        origin,
         before=before,
         after=after,
     ) as entry:

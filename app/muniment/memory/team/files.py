@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muniment.memory.journal import Target
 from muniment.memory.origin import Origin
 from muniment.memory.team.refusals import TeamRefused
 from muniment.safety.errors import MunimentError
@@ -204,13 +205,15 @@ class TeamFiles:
         after: bytes | None,
     ) -> AbstractContextManager[str]:
         return self._team.journal.announced(
-            origin=origin,
-            surface=surface,
-            action=action,
-            scope=self._team.scope,
-            directory=self._team.directory,
-            item=item,
-            path=path,
+            Target(
+                surface=surface,
+                action=action,
+                scope=self._team.scope,
+                directory=self._team.directory,
+                item=item,
+                path=path,
+            ),
+            origin,
             before=before,
             after=after,
         )

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal
 
-from muniment.memory.journal import Journal
+from muniment.memory.journal import Journal, Target
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import ChangedAfterApproval, StoreRefused
 from muniment.memory.user.entry import (
@@ -202,13 +202,15 @@ class UserMemory:
         origin: Origin,
     ) -> AbstractContextManager[str]:
         return self.journal.announced(
-            origin=origin,
-            surface=SURFACE,
-            action=action,
-            scope=SCOPE,
-            directory=self.directory,
-            item=plan.path.stem,
-            path=plan.path,
+            Target(
+                surface=SURFACE,
+                action=action,
+                scope=SCOPE,
+                directory=self.directory,
+                item=plan.path.stem,
+                path=plan.path,
+            ),
+            origin,
             before=before,
             after=after,
         )
