@@ -154,6 +154,30 @@ def test_the_store_request_of_the_guide_becomes_one_exact_call() -> None:
             {"scope": "global", "title": "Two lines", "content": "one\n\ntwo"},
         ),
         (
+            "Use memory_store with id pilot-review-rule and content: Cite Notes A and B.",
+            "memory_store",
+            {
+                "id": "pilot-review-rule",
+                "title": "Cite Notes A and B.",
+                "content": "Cite Notes A and B.",
+            },
+        ),
+        (
+            "Use memory_store to save a global memory with title 'The pilot' and the content Cite A.",
+            "memory_store",
+            {"scope": "global", "title": "The pilot", "content": "Cite A."},
+        ),
+        (
+            "Use memory_store to save a project memory: plums are blue",
+            "memory_store",
+            {"scope": "project", "title": "plums are blue", "content": "plums are blue"},
+        ),
+        (
+            "Change the rule pilot-review-rule: Cite Note A.",
+            "memory_retrieve",
+            {"id": "pilot-review-rule"},
+        ),
+        (
             "Save a project record: the kettle is broken",
             "memory_store",
             {"scope": "project", "title": "the kettle is broken", "content": "the kettle is broken"},
@@ -356,6 +380,53 @@ def test_a_plain_file_is_only_quoted() -> None:
 )
 def test_demands_of_a_file_are_told_from_plain_text(text: str, wanted: str | None) -> None:
     assert demand(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Use memory_store with id Pilot Review! and content: x",
+        "Use memory_store with id pilot-review-rule",
+        "Use memory_store to do what I said",
+        "Change the rule about denominators: show both",
+        "Update the record pilot-review-rule",
+        "Please change the decision",
+    ],
+)
+def test_a_request_for_a_record_that_cannot_be_read_gets_the_form_and_no_call(message: str) -> None:
+    text, asks = respond(ModelRequest("", (MEMORY, UserItem(message)), ALL))
+    assert asks == ()
+    for line in ("\nid: ", "\ntitle: ", "\ncontent: "):
+        assert line in text
+    assert "that I was given says" not in text
+
+
+def test_a_changed_rule_keeps_its_title() -> None:
+    message = UserItem("Change the rule pilot-review-rule: Cite Note A.")
+    calls = (ToolCall("c1", "memory_retrieve", '{"id": "pilot-review-rule"}'),)
+    gave = ToolItem("c1", "memory_retrieve", 'title: "Pilot rule"\ncontent: old')
+    _, asks = respond(ModelRequest("", (message, AssistantItem("", calls), gave), ALL))
+    assert [(ask.tool, ask.arguments) for ask in asks] == [
+        ("memory_store", {"id": "pilot-review-rule", "title": "Pilot rule", "content": "Cite Note A."})
+    ]
+
+
+def test_a_recalled_memory_is_quoted_by_what_it_says_and_not_by_where_it_is_from() -> None:
+    pack = (
+        "* id=M-1 type=semantic scope=project date=2026-11-30 trust=human\n"
+        "source: knowledge/conventions/2026-11-30-user-workspace-lock.md\ntitle: Workspace lock\n"
+        "  Every writer takes it first.\n\n  Readers do not.\n\n"
+        "* id=other type=semantic scope=project date=2026-11-30 trust=agent\n"
+        "source: records/workspace/lock/what/user\ntitle: Tea\n  Green only."
+    )
+    memory = AssistantItem(fence("memory-retrieval", pack))
+    text, asks = respond(ModelRequest("", (memory, UserItem("What about the workspace lock?")), ALL))
+    assert asks == ()
+    assert "The recalled pack that I was given says" in text
+    assert "Every writer takes it first.\n\nReaders do not." in text
+    assert "source:" not in text
+    assert "knowledge/" not in text
+    assert "Tea" not in text
 
 
 MEMORY = AssistantItem(

@@ -57,7 +57,7 @@ def quote_memory(turn: Turn) -> str | None:
         return None
     best: tuple[int, MemoryLine] | None = None
     for line in turn.memory_lines():
-        score = len(asked & set(_terms(line.text)))
+        score = len(asked & set(_terms(f"{line.title} {line.text}")))
         if score and (best is None or score > best[0]):
             best = (score, line)
     if best is None or best[0] * 2 < len(asked):

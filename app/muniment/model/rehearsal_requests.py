@@ -12,6 +12,7 @@ from muniment.model.rehearsal_turn import Done, Turn, fenced_body
 from muniment.model.rehearsal_words import (
     demand,
     first_line,
+    inline_fields,
     kept_title,
     looks_like_id,
     memory_type,
@@ -47,6 +48,24 @@ _STORE = re.compile(
 )
 _UPDATE = re.compile(rf"(?i)\bupdate (?:the )?(?:(?P<scope>project|global) )?(?:memory|record) {_ID}{_END}")
 _NEW_CONTENT = re.compile(r"(?is)\b(?:replace|set|change) (?:the|its) content (?:with|to)\s*:?\s*\n?(.*)$")
+_CHANGE = re.compile(
+    r"(?is)^\s*(?:please )?(?:change|update|edit|rewrite|correct|replace) (?:the |my |our )?"
+    r"(?:(?P<scope>project|global) )?(?:memory|record|rule|decision|fact)\b(?P<rest>.*)$"
+)
+_CHANGED_TO = re.compile(
+    r"(?is)\s+[`'\"“]?(?P<id>[a-z0-9][a-z0-9-]{0,63})[`'\"”]?\s*(?::|=|\b(?:to|with)\b:?)\s*(?P<content>\S.*)$"
+)
+_TO_SAVE = re.compile(
+    r"(?is)^\s*to (?:save|store|add|create|keep|record|remember)\b"
+    r"(?:[^:\n]{0,80}:|\s+that\b)\s*(?P<content>\S.*)$"
+)
+_ASKS_FIELDS = re.compile(r"(?i)^\s*(?:with|whose|using|to|id|title|content|named|called|under)\b")
+_HINT = (
+    "I cannot tell which record that is to be, so I ask for nothing. Give each field a line of its own:\n\n"
+    "```text\nUse memory_store to save a project memory:\nid: pilot-review-rule\n"
+    "title: Pilot comparison review rule\ncontent: Cite Notes A and B.\n```\n\n"
+    "With the id of a record that exists it replaces that one."
+)
 _AGAIN = re.compile(r"(?i)\bretrieve it again\b")
 _DELETE = re.compile(rf"(?i)\bdelete (?:the )?(?:(?:project |global )?(?:memory|record) )?{_ID}{_END}")
 _RETRIEVE = re.compile(
@@ -130,17 +149,23 @@ def _call(turn: Turn) -> Plan | None:
 
 def _update(turn: Turn) -> Plan | None:
     match = _UPDATE.search(turn.message)
-    if match is None:
-        return None
+    changed = _CHANGE.match(turn.message)
+    said = None if changed is None else _CHANGED_TO.match(changed["rest"])
     wanted = _NEW_CONTENT.search(turn.message)
     fields = read_fields(turn.message)
     content = fields.get("content")
     if wanted is not None:
         content = until_afterwards(wanted[1]).strip()
-    if content is None:
+    if match is not None and content:
+        scope, record_id = match["scope"], match["id"]
+    elif changed is not None and said is not None:
+        scope, record_id = changed["scope"], said["id"]
+        content = content or until_afterwards(said["content"]).strip()
+    elif changed is not None and "memory_store" in turn.offered:
+        return _hint()
+    else:
         return None
-    where = scope_of(turn.message, match["scope"])
-    record_id = match["id"]
+    where = scope_of(turn.message, scope)
     given = {name: value for name, value in fields.items() if name not in ("id", "content", "scope")}
 
     def store(done: Sequence[Done]) -> Batch | str:
@@ -169,11 +194,30 @@ def _store(turn: Turn) -> Plan | None:
     asks = [_record(part, where) for part in parts(turn.message)]
     if not asks and tail.strip(" :\n"):
         content = tail.strip(" :\n")
-        asks = [{"title": first_line(content, 80), "content": content, **where}]
+        named_so = inline_fields(tail)
+        saved = _TO_SAVE.match(tail)
+        if named_so is not None:
+            asks = [_record(dict(named_so), where)]
+        elif saved is not None and not _ASKS_FIELDS.match(saved["content"]):
+            content = saved["content"].strip()
+            asks = [{"title": first_line(content, 80), "content": content, **where}]
+        elif _ASKS_FIELDS.match(tail):
+            return _hint()
+        else:
+            asks = [{"title": first_line(content, 80), "content": content, **where}]
     if not asks:
         return None
     why = "I ask to save this as a record." if len(asks) == 1 else f"I ask to save these {len(asks)} records."
     return (tuple(Ask("memory_store", each, why) for each in asks),)
+
+
+def _hint() -> Plan:
+    """Say how a record is asked for, where a request is one and cannot be read as one."""
+
+    def say(done: Sequence[Done]) -> Batch | str:
+        return _HINT
+
+    return (say,)
 
 
 def _record(fields: dict[str, Any], where: dict[str, str]) -> dict[str, Any]:

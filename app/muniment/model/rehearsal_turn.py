@@ -30,10 +30,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """One line of a memory block; `source` is what the block's fence names."""
+    """One line of a memory block, or one memory of a pack; `source` is what the block's fence names."""
 
     source: str
     text: str
+    title: str = ""
+    """What a memory of a pack is called; its head and where it comes from are no part of what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,11 @@ class Turn:
     """The user's earlier messages, oldest first."""
 
     def memory_lines(self) -> Iterator[MemoryLine]:
-        """Yield the lines inside the memory blocks, in their order."""
+        """Yield the lines inside the memory blocks, in their order; of a pack each memory's whole text."""
         for match in _FENCE.finditer(self.memory):
+            if match[1] == "memory-retrieval":
+                yield from _memories(match[1], match[2])
+                continue
             for line in match[2].splitlines():
                 if line.strip():
                     yield MemoryLine(match[1], line.strip())
@@ -81,6 +86,22 @@ def read_turn(request: ModelRequest) -> Turn:
         nonce=None if nonce is None else nonce[1],
         earlier=tuple(_split(text)[0] for text in earlier),
     )
+
+
+def _memories(source: str, text: str) -> Iterator[MemoryLine]:
+    """Read a pack: a head of three lines for each memory, and its body on indented ones."""
+    title = ""
+    body: list[str] = []
+    for line in [*text.splitlines(), "* "]:
+        if line.startswith("* "):
+            said = "\n".join(body).strip("\n") or title
+            if said:
+                yield MemoryLine(source, said, title)
+            title, body = "", []
+        elif line.startswith("title: "):
+            title = line.removeprefix("title: ").strip()
+        elif line.startswith("  ") or not line:
+            body.append(line[2:])
 
 
 def unfenced(text: str) -> str:

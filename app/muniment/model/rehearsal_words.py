@@ -8,6 +8,13 @@ from typing import Any
 
 _SCOPE_OF = re.compile(r"(?i)\b(?:from|in|of|to) (?:the )?(project|global) scope\b")
 _FIELD = re.compile(r"(?i)^\s*[-*]?\s*(id|title|category|tags|content|scope|expires_at|clear)\s*:\s?(.*)$")
+_LONGEST_HEAD = 600
+_INLINE_CONTENT = re.compile(r"(?is)\bcontent\b\s*[:=]?\s*(\S.*)$")
+_INLINE_KEY = re.compile(r"(?i)\b(id|title|category)\b\s*[:=]?\s*")
+_CONNECTING = re.compile(
+    r"(?i)\b(?:to|save|store|add|create|an?|the|new|project|global|memory|record|with|and|whose|using|in|scope)\b"
+)
+_TRAILING = re.compile(r"(?i)[\s,;]*(?:\b(?:and|with|the)\b[\s,;]*)*$")
 _AFTERWARDS = re.compile(r"(?i)^\s*(then|show|retrieve|afterwards|do not infer|keep its)\b")
 _SAME_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S))*"
 _ORDER = re.compile(
@@ -131,6 +138,23 @@ def read_fields(text: str) -> dict[str, Any]:
         else:
             result[name] = value.strip("\n") if name == "content" else value.strip()
     return {name: value for name, value in result.items() if value}
+
+
+def inline_fields(text: str) -> dict[str, str] | None:
+    """Read `with id X and content: …` on one line, the content last; None where it is not quite that."""
+    content = _INLINE_CONTENT.search(text.strip())
+    if content is None or content.start() > _LONGEST_HEAD:
+        return None
+    before, *pairs = _INLINE_KEY.split(text.strip()[: content.start()])
+    if _CONNECTING.sub("", before).strip(" ,;:"):
+        return None
+    found: dict[str, str] = {}
+    for key, value in zip(pairs[::2], pairs[1::2], strict=True):
+        name, bare = key.lower(), _TRAILING.sub("", value).strip(" \n,;`'\"“”")
+        if not bare or name in found or (name == "id" and not looks_like_id(bare)):
+            return None
+        found[name] = bare
+    return found | {"content": until_afterwards(content[1]).strip()}
 
 
 def until_afterwards(text: str) -> str:
