@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from muniment.approval.policy import Mode
+from muniment.memory.ledger.row import NewRow
+from muniment.memory.origin import Origin
 from muniment.model.base import UserItem
 from muniment.safety.errors import InvalidInput, MunimentError, NotFound
 from muniment.session import events as ev
@@ -253,3 +257,24 @@ async def test_title_and_clear(place: Place) -> None:
     await run(engine, "two")
     await engine.close()
     assert [line["text"] for line in place.log_lines(engine.id) if line["kind"] == "user_message"] == ["two"]
+
+
+async def test_an_ended_session_keeps_no_database_open(place: Place) -> None:
+    engine = place.open(StepModel(Say("Fine.")))
+    place.project.joinpath(".muniment", "memory").mkdir(parents=True, exist_ok=True)
+    row = NewRow("semantic", "global", None, "Tea", "green tea", "human", "by hand")
+    engine.surfaces.ledger.upsert([row], Origin("user"))
+    engine.surfaces.records.search("tea")
+    await run(engine, "Which tea?")
+    assert len(databases_open(place.root)) >= 2
+    await engine.close()
+    assert databases_open(place.root) == []
+
+
+def databases_open(root: Path) -> list[str]:
+    """Return the databases below a directory that this process has open."""
+    found = []
+    for each in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the listing's own
+            found.append(str(Path("/proc/self/fd", each).readlink()))
+    return [name for name in found if name.startswith(str(root)) and name.endswith(".db")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,7 @@ class DatabaseFile:
         self._wait = wait_seconds
         self._prepare = prepare
         self._connection: sqlite3.Connection | None = None
+        self._ended: weakref.finalize[[], DatabaseFile] | None = None
 
     def open(self, *, make: bool) -> sqlite3.Connection | None:
         """Return the open database; None where there is none and none is to be made."""
@@ -65,14 +67,16 @@ class DatabaseFile:
             connection.close()
             raise
         self._connection = connection
+        # An owner that is only forgotten lets the file go too.
+        self._ended = weakref.finalize(self, connection.close)
         self.identity = identity_of(self.path)
         return connection
 
     def close(self) -> None:
         """Let the file go; it is opened again when it is needed."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._ended is not None:
+            self._ended()
+            self._ended = self._connection = None
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:

@@ -85,3 +85,13 @@ class Surfaces:
         from muniment.memory.skills import scan_skills
 
         return scan_skills(resolve_chain(self.cwd, self.paths))
+
+    def close(self) -> None:
+        """Let every database go that was opened here; each is opened again where it is needed."""
+        opened = vars(self)
+        if "records" in opened:
+            self.records.close()
+        if "ledger" in opened:
+            self.ledger.close()
+        if "recall" in opened:
+            self.recall.close()

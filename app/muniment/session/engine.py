@@ -262,6 +262,7 @@ class Engine:
             await asyncio.wait({task}, timeout=_END_SECONDS)
         self._end_with_run()
         self._log.close()
+        await asyncio.to_thread(self.surfaces.close)
         if self._parts.model is not None:
             await self._parts.model.close()
 

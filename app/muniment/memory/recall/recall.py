@@ -59,6 +59,11 @@ class Recall:
 
         return Telemetry(self._surfaces.paths.recall)
 
+    def close(self) -> None:
+        """Let the file of what was recalled go; it is opened again when it is needed."""
+        if "telemetry" in vars(self):
+            self.telemetry.close()
+
     def look(
         self,
         need: Need,

@@ -88,7 +88,8 @@ class SearchedStore(ABC):
         """Let the search indexes go; they are opened again when they are needed."""
         if self._tidying is not None:
             self._tidying.join()
-        self._catalog.close()
+        if "_catalog" in vars(self):
+            self._catalog.close()
 
     @cached_property
     def _catalog(self) -> Catalog:
