@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from muniment.safety.errors import MunimentError
 from muniment.session.inspecting import Inspected, Part, bar, row_words
 from muniment.tui.place import Place
+from muniment.tui.split import SPLIT_CSS
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.difference_view import exact_source
 from muniment.tui.widgets.exact_lines import Line
@@ -48,26 +49,14 @@ class InspectorScreen(Place[None]):
         ),
         Binding("y", "copy", "Copy", tooltip="Copy what is shown", id="inspector.copy"),
     ]
-    DEFAULT_CSS = """
-    InspectorScreen {
-        background: $background;
-        & #inspector-head { padding: 0 1; background: $panel; height: auto; }
-        & #inspector-parts, & #inspector-parts:focus {
-            width: 44; height: 1fr; border: none; padding: 0 1; background: $background;
-            background-tint: transparent; scrollbar-size-vertical: 1;
-            scrollbar-background: $background; scrollbar-color: $panel;
-        }
-        & Reading {
-            width: 1fr; height: 1fr; background: $surface; padding: 0 1;
-            border: round $border-blurred; border-title-color: $primary; border-title-style: bold;
-            border-subtitle-color: $secondary;
-            scrollbar-background: $surface; scrollbar-color: $panel;
-        }
-        & Reading:focus { border: round $primary; }
-        &.-narrow Horizontal { layout: vertical; }
-        &.-narrow #inspector-parts { width: 100%; height: 40%; }
-        &.-raw #inspector-parts { display: none; }
-    }
+    DEFAULT_CSS = f"""
+    InspectorScreen {{
+        {SPLIT_CSS}
+        & #inspector-head {{ padding: 0 1; background: $panel; height: auto; }}
+        & #inspector-parts {{ width: 44; }}
+        &.-narrow #inspector-parts {{ width: 100%; height: 40%; }}
+        &.-raw #inspector-parts {{ display: none; }}
+    }}
     """
 
     def __init__(self, look: Callable[[], Inspected], last: Callable[[], Inspected] | None) -> None:

@@ -25,6 +25,7 @@ from muniment.session.session_list import WINDOW, Doom, Found, Listed, facts, pi
 from muniment.settings import Settings
 from muniment.tui.place import Place
 from muniment.tui.screens.sessions_preview import preview_lines
+from muniment.tui.split import SPLIT_CSS
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
@@ -76,30 +77,19 @@ class SessionsScreen(Place[str | None]):
             "down", "list", "List", show=False, tooltip="From the filter to the list", id="sessions.list"
         ),
     ]
-    DEFAULT_CSS = """
-    SessionsScreen {
-        background: $background;
-        & #sessions-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; height: 1; }
-        & #session-filter, & #session-filter:focus {
+    DEFAULT_CSS = f"""
+    SessionsScreen {{
+        {SPLIT_CSS}
+        & #sessions-title {{
+            padding: 0 1; background: $panel; text-style: bold; color: $primary; height: 1;
+        }}
+        & #session-filter, & #session-filter:focus {{
             border: none; background: $panel; padding: 0 1; height: 1;
-        }
-        & OptionList, & OptionList:focus {
-            width: 1fr; height: 1fr; border: none; padding: 0 1; background: $background;
-            background-tint: transparent; scrollbar-size-vertical: 1;
-            scrollbar-background: $background; scrollbar-color: $panel;
-        }
-        & Reading {
-            width: 1fr; height: 1fr; background: $surface; padding: 0 1;
-            border: round $border-blurred; border-title-color: $primary; border-title-style: bold;
-            border-subtitle-color: $secondary;
-            scrollbar-background: $surface; scrollbar-color: $panel;
-        }
-        & Reading:focus { border: round $primary; }
-        &.-narrow Horizontal { layout: vertical; }
-        &.-narrow OptionList { height: 3fr; }
-        &.-narrow Reading { height: 2fr; }
-        & #sessions-say { padding: 0 1; color: $warning; height: auto; }
-    }
+        }}
+        &.-narrow OptionList {{ height: 3fr; }}
+        &.-narrow Reading {{ height: 2fr; }}
+        & #sessions-say {{ padding: 0 1; color: $warning; height: auto; }}
+    }}
     """
 
     def __init__(
