@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,8 @@ from muniment.safety.errors import MunimentError
 from muniment.tui.theme import theme_named
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from muniment.session.atlas import Surface
     from muniment.session.engine import Engine
     from muniment.session.review import Collector
@@ -45,7 +48,8 @@ def go(app: MunimentApp, place: str) -> None:
 
 def watch_review(app: MunimentApp) -> None:
     """Say in the status line what waits in the review, from now on; proposals have a line of their own."""
-    app.set_interval(LOOK_SECONDS, lambda: app.run_worker(_count(app), group="review-count", exclusive=True))
+    work: WorkType[None] = partial(_count, app)
+    app.set_interval(LOOK_SECONDS, lambda: app.run_worker(work, group="review-count", exclusive=True))
 
 
 async def _count(app: MunimentApp) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from muniment.session.engine import Engine
     from muniment.session.options import StartOptions
     from muniment.tui.app import MunimentApp
@@ -86,4 +89,6 @@ def look_around(app: MunimentApp) -> None:
     from muniment.tui.hands import recall
 
     watch_review(app)
-    app.run_worker(recall(app), group="past")
+    # As a function: a worker that is stopped before it begins then leaves no coroutine behind.
+    work: WorkType[None] = partial(recall, app)
+    app.run_worker(work, group="past")
