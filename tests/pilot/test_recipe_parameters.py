@@ -86,3 +86,20 @@ async def test_escape_from_the_form_leads_to_the_other_recipes_and_out(tmp_path:
         await pilot.press("escape")
         await until(pilot, lambda: app.return_code == 0)
         assert app.engine is None
+
+
+@pytest.mark.parametrize("content", [None, "name: study\nmode: bypass\n"], ids=["missing", "faulty"])
+async def test_a_recipe_that_cannot_be_used_leads_to_the_choice_of_another(
+    tmp_path: Path, content: str | None
+) -> None:
+    project = project_at(tmp_path / "p")
+    file = project / "study.yaml"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    options = StartOptions(recipe=str(file), provider="rehearsal")
+    app = MunimentApp(boot_for(project, options=options))
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RecipePicker))
+        await until(pilot, lambda: "study.yaml" in screen_text(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.engine is not None and app.engine.recipe.name == "assistant")

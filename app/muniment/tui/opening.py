@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
+from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
@@ -75,6 +76,10 @@ async def opened(app: MunimentApp, options: StartOptions) -> tuple[Engine, Start
             options = filled
         except MunimentError as error:
             _not_opened(app, error.sentence)
+            if app.engine is None and options.resume_id is None and isinstance(options.recipe, str):
+                # What was named cannot be used and would fail again: another recipe may be chosen.
+                app.notify(reading_line(error.sentence), severity="error", markup=False)
+                pick(app)
             return None
 
 
