@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from support.terminal import Terminal, flat
+from support.terminal import Terminal
 
 REHEARSAL = ("run", "--new", "--provider", "rehearsal")
 
@@ -28,8 +28,9 @@ def begun(
 def say(terminal: Terminal, text: str) -> None:
     """Paste a message and send it once all of it has arrived."""
     terminal.paste(text)
-    last = flat(text.split("\n")[-1])[-40:]
-    terminal.wait(lambda shown: last in flat(shown), what="the pasted draft")
+    # One word, which no wrap can part.
+    last = text.split()[-1]
+    terminal.wait(lambda shown: last in shown, what="the pasted draft")
     terminal.press("enter")
 
 

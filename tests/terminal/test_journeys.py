@@ -267,7 +267,7 @@ def test_disaster_kill(project: Path, base: Path, rule: Path) -> None:
     assert not rule.exists()
     session = newest(base).stem
     with begun(project, base, ("run", "--resume", session)) as terminal:
-        terminal.wait_for("Use memory_store to save", "not executed", "nothing of it runs again")
+        terminal.wait_for("Use memory_store to save", "not executed", "was interrupted")
         say(terminal, "Use memory_list to show what is kept here.")
         terminal.wait_for("memory_list", "completed")
         leave(terminal)
