@@ -22,6 +22,8 @@ from muniment.tui.boot import Boot
 from muniment.tui.modals.approval import ApprovalScreen
 
 QUIET = 0.0
+ALLOW_SECONDS = 20.0
+ALONE_SECONDS = 2.0
 
 
 def project_at(directory: Path) -> Path:
@@ -98,12 +100,17 @@ async def say(pilot: Pilot[int], app: MunimentApp, text: str) -> None:
 
 async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
     """Allow the proposal that waits, as soon as its dialog is armed."""
-    await dialog(pilot, app)
-    await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-    shown = app.screen
-    await pilot.press("a")
-    # The key must stand alone for a moment, so it is pressed once and waited for.
-    await until(pilot, lambda: app.screen is not shown)
+    shown = await dialog(pilot, app)
+    deadline = time.monotonic() + ALLOW_SECONDS
+    # The key must stand alone for a moment, so it is pressed once and waited for. A machine that stands still
+    # meanwhile voids it, as it must; then a person presses it once more.
+    while app.screen is shown:
+        assert time.monotonic() < deadline, f"nothing was allowed on\n{screen_text(app)}"
+        await until(pilot, lambda: app.screen is not shown or shown.gate.armed)
+        if app.screen is shown:
+            await pilot.press("a")
+            alone = time.monotonic() + ALONE_SECONDS
+            await until(pilot, lambda: app.screen is not shown or time.monotonic() > alone)
 
 
 async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
