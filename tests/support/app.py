@@ -110,7 +110,7 @@ async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
         if app.screen is shown:
             await pilot.press("a")
             alone = time.monotonic() + ALONE_SECONDS
-            await until(pilot, lambda: app.screen is not shown or time.monotonic() > alone)
+            await until(pilot, lambda at=alone: app.screen is not shown or time.monotonic() > at)
 
 
 async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
