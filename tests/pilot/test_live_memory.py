@@ -52,3 +52,16 @@ async def test_a_watcher_that_cannot_watch_is_one_notice_and_the_panel_stays_liv
         write_record(project / ".muniment", "milk", "Milk rule")
         await until(pilot, lambda: "milk" in screen_text(app))
         assert screen_text(app).count("watch limit") == 1
+
+
+async def test_a_look_that_comes_back_while_the_parts_go_draws_nothing(tmp_path: Path) -> None:
+    project = project_at(tmp_path)
+    async with opened(boot_for(project), size=(140, 40)) as (app, pilot):
+        assert app.engine is not None
+        panel = app.session_screen.panel
+        await until(pilot, lambda: panel.title_text == "Memory  0 records")
+        await panel.records_tree.remove()
+        write_record(project / ".muniment", "tea", "Tea rule")
+        panel.attach(app.engine.surfaces)
+        await until(pilot, lambda: not panel._looking)
+        assert panel.title_text == "Memory  0 records"

@@ -31,6 +31,9 @@ VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", 
 CLOSES = "Esc or F2 closes"
 
 
+PARTS = ("title", "filter", "empty", "tree", "about")
+
+
 class MemoryPanel(Vertical):
     """What is remembered where the session works."""
 
@@ -193,9 +196,14 @@ class MemoryPanel(Vertical):
             self._look_again = False
             self.look()
 
+    @property
+    def _whole(self) -> bool:
+        """Whether all parts are there; while the app leaves they go one by one, and looks still come back."""
+        return self.is_attached and all(self.query(f"#memory-{part}") for part in PARTS)
+
     async def _look_once(self) -> None:
         surfaces = self._surfaces
-        if surfaces is None:
+        if surfaces is None or not self._whole:
             return
         if self._holder is None:
             from muniment.session.holdings_read import Holder
@@ -210,7 +218,7 @@ class MemoryPanel(Vertical):
                 self.post_message(self.Troubled(str(error)))
             return
         self._trouble = ""
-        if found is not self._holdings and surfaces is self._surfaces and self.is_mounted:
+        if found is not self._holdings and surfaces is self._surfaces and self._whole:
             self._holdings = found
             self._draw()
 
