@@ -10,7 +10,7 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
-from muniment.tui.hands import edit_draft
+from muniment.tui.draft import edit_draft
 from muniment.tui.modals.typed import TypedQuestion
 from muniment.tui.screens.past import PastScreen, hits
 from muniment.tui.slash import COMMANDS, matching, parse

@@ -223,7 +223,7 @@ async def test_the_open_session_is_renamed_at_once_and_cannot_be_deleted(tmp_pat
 
 async def test_a_session_of_another_process_is_said_and_left_alone(tmp_path: Path) -> None:
     from muniment.safety.files import locked
-    from muniment.session.log import lock_path
+    from muniment.session.logs.log import lock_path
 
     project = project_at(tmp_path / "p")
     await earlier(project, "about the heron")

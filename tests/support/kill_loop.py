@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from muniment.session.log import SUFFIX
+from muniment.session.logs.log import SUFFIX
 from muniment.tools.registry import default_registry
 from support.session import Place, Say, StepModel, allow, call, run
 

@@ -12,9 +12,9 @@ from muniment.memory.origin import Origin
 from muniment.memory.recall.rank import Candidate
 from muniment.memory.surfaces import Surfaces
 from muniment.paths import Paths
-from muniment.session.blocks import Block, BlockQuery, Provided
-from muniment.session.recalled import pack_block
-from muniment.session.recipe import ASSISTANT, Recipe
+from muniment.session.recipes.recipe import ASSISTANT, Recipe
+from muniment.session.request.blocks import Block, BlockQuery, Provided
+from muniment.session.request.recalled import pack_block
 from muniment.settings import RetrievalSettings, Settings
 from support.records import START, Clock
 

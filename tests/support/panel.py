@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets.tree import TreeNode
 
-from muniment.session.holdings import Item
+from muniment.session.holdings.items import Item
 from muniment.tui.app import MunimentApp
 from muniment.tui.widgets.memory_panel_rows import Row
 from support.app import until

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from muniment.paths import Paths
-from muniment.session.logformat import KINDS, LogRecord, encode
+from muniment.session.logs.line import KINDS, LogRecord, encode
 
 WRITTEN = 1_780_000_000
 _TIME = "2026-11-30T08:00:00Z"

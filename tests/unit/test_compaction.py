@@ -10,10 +10,10 @@ import pytest
 
 from muniment.model.base import AssistantItem, ModelError, ModelRequest, ToolItem, UserItem
 from muniment.session import events as ev
-from muniment.session.blocks import SUMMARY_LABEL
 from muniment.session.engine import Engine
-from muniment.session.estimate import Limits, estimate
-from muniment.session.replay import replay_events
+from muniment.session.logs.replay import replay_events
+from muniment.session.request.blocks import SUMMARY_LABEL
+from muniment.session.request.estimate import Limits, estimate
 from muniment.tools.registry import Registry
 from support.session import Place, Say, StepModel, Tools, call, only, run
 

@@ -10,7 +10,7 @@ import pytest
 
 from muniment.memory.team.consolidate_prompt import DigestRejected, accept, prompt, tail
 from muniment.model.base import Finished, ModelError, ModelEvent, ModelRequest, ToolCall, Usage, UserItem
-from muniment.session.digesting import digested, prepare
+from muniment.session.team.digesting import digested, prepare
 from support.consolidation import archived, entries, inbox, settings, world
 from support.session import Say, StepModel
 from support.team import USER

@@ -10,18 +10,26 @@ from typing import Any
 import pytest
 
 from muniment.model.base import AssistantItem, UserItem
-from muniment.session.blocks import DATA_RULE, Block, BlockQuery, Provided, block, render, summary_block
 from muniment.session.engine import Engine
-from muniment.session.estimate import estimate
 from muniment.session.events import Notice
-from muniment.session.instructions import (
+from muniment.session.recipes.recipe import ASSISTANT, MemoryPolicy
+from muniment.session.request.blocks import (
+    DATA_RULE,
+    Block,
+    BlockQuery,
+    Provided,
+    block,
+    render,
+    summary_block,
+)
+from muniment.session.request.estimate import estimate
+from muniment.session.request.instructions import (
     DEFAULT_SOUL,
     SOUL_MAX_BYTES,
     build_instructions,
     memory_guide,
     read_soul,
 )
-from muniment.session.recipe import ASSISTANT, MemoryPolicy
 from support.session import Place, Say, StepModel, run
 
 

@@ -14,7 +14,7 @@ from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, U
 from muniment.safety.errors import MunimentError
 from muniment.session import events as ev
 from muniment.session.engine import Engine, TurnRefused
-from muniment.session.recipe import ASSISTANT
+from muniment.session.recipes.recipe import ASSISTANT
 from muniment.tools.registry import Registry
 from support.session import (
     Look,

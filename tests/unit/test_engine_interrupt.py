@@ -12,7 +12,7 @@ from muniment.approval.proposal import Decision, Proposal
 from muniment.model.base import AssistantItem, ModelRequest, RetryNotice, ToolItem
 from muniment.session import events as ev
 from muniment.session.engine import Engine
-from muniment.session.history import STOPPED_MARK
+from muniment.session.logs.history import STOPPED_MARK
 from muniment.tools.registry import Registry
 from support.session import Look, Place, Say, StepModel, Tools, allow, call, only, run, until
 

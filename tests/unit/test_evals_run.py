@@ -173,7 +173,7 @@ async def test_an_engine_that_asks_nobody_makes_cases_fail(
 
 async def test_a_fence_that_can_be_closed_makes_a_case_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     from muniment.evals.case import shipped_cases
-    from muniment.session import blocks
+    from muniment.session.request import blocks
 
     monkeypatch.setattr(
         blocks, "fence", lambda source, body: f"<UNTRUSTED-INPUT source=''>\n{body}\n</UNTRUSTED-INPUT>"

@@ -8,8 +8,8 @@ import pytest
 
 from muniment.memory.surfaces import Surfaces
 from muniment.paths import resolve_paths
-from muniment.session.holdings import Group, Holdings, Item, Passed, narrow, numbered, size_text
-from muniment.session.holdings_read import Holder, stamp_of
+from muniment.session.holdings.items import Group, Holdings, Item, Passed, narrow, numbered, size_text
+from muniment.session.holdings.reading import Holder, stamp_of
 from muniment.settings import Settings
 from muniment.tui.widgets.memory_panel_rows import PASSED, short_path, view
 from support.app import project_at, write_record

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from muniment.memory.recall.rank import Parts
-from muniment.session.blocks import ORDER
 from muniment.session.engine import Engine
-from muniment.session.inspecting import Bound, Inspected, bar, inspect, row_words
+from muniment.session.request.blocks import ORDER
+from muniment.session.request.inspecting import Bound, Inspected, bar, inspect, row_words
 from support.memory_world import memory_world
 from support.session import Place, Say, StepModel, run
 

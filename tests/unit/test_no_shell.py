@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muniment.approval.policy import Effect
-from muniment.session.recipe_shape import TOOL_NAMES
+from muniment.session.recipes.shape import TOOL_NAMES
 from muniment.tools.registry import default_registry
 from support.environment import REPOSITORY
 from support.session import Place, Say, StepModel, call, only, run

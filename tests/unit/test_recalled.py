@@ -12,10 +12,10 @@ from muniment.memory.recall.telemetry import MAX_ROWS, Noted, Telemetry
 from muniment.memory.records.plans import StoreRequest
 from muniment.memory.records.project import ensure_project
 from muniment.memory.surfaces import Surfaces
-from muniment.session.blocks import TaskHints
-from muniment.session.context import Context
-from muniment.session.recalled import branch_of
-from muniment.session.recipe import ASSISTANT, MemoryPolicy, Recipe, retrieval_state
+from muniment.session.recipes.recipe import ASSISTANT, MemoryPolicy, Recipe, retrieval_state
+from muniment.session.request.blocks import TaskHints
+from muniment.session.request.context import Context
+from muniment.session.request.recalled import branch_of
 from muniment.settings import RetrievalSettings, Settings
 from support.ledger import AGENT, ENGINE, HAND, Place, packed, provided, row
 from support.records import put, tree_digest

@@ -12,7 +12,7 @@ import pytest
 from muniment.approval.policy import matches
 from muniment.safety.errors import NotFound
 from muniment.safety.files import digest
-from muniment.session.recipe import (
+from muniment.session.recipes.recipe import (
     ASSISTANT,
     NO_TOOLS,
     MemoryPolicy,
@@ -25,7 +25,7 @@ from muniment.session.recipe import (
     recipe_schema,
     retrieval_state,
 )
-from muniment.session.recipe_shape import TOOL_NAMES
+from muniment.session.recipes.shape import TOOL_NAMES
 from muniment.settings import RetrievalSettings, Settings
 
 WHOLE = """\

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.session.recipe import Parameter, Recipe, RecipeParameters, fill, load_recipe, parse_params
+from muniment.session.recipes.recipe import (
+    Parameter,
+    Recipe,
+    RecipeParameters,
+    fill,
+    load_recipe,
+    parse_params,
+)
 
 RECIPE = Recipe(
     name="review",

@@ -9,8 +9,14 @@ import pytest
 from muniment.memory.records.scope import ScopeChain, resolve_chain
 from muniment.paths import Paths, resolve_paths
 from muniment.safety.errors import NotFound
-from muniment.session.recipe import ASSISTANT, RecipeFault, find_recipe, list_recipes, samples_directory
-from muniment.session.recipe_load import check_recipe, load_recipe
+from muniment.session.recipes.load import check_recipe, load_recipe
+from muniment.session.recipes.recipe import (
+    ASSISTANT,
+    RecipeFault,
+    find_recipe,
+    list_recipes,
+    samples_directory,
+)
 
 
 @pytest.fixture

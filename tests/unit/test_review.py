@@ -14,8 +14,12 @@ from muniment.memory.team.consolidate_plan import Preview
 from muniment.memory.team.entry import NewEntry
 from muniment.memory.team.notebook_summary import SummaryDue, SummaryPlan, commit
 from muniment.memory.team.sweep import SweepItem
-from muniment.session.review import Collector, Review
-from muniment.session.review_proposals import consolidation_proposal, summary_proposal, sweep_proposal
+from muniment.session.holdings.review import Collector, Review
+from muniment.session.holdings.review_proposals import (
+    consolidation_proposal,
+    summary_proposal,
+    sweep_proposal,
+)
 from muniment.settings import Settings
 from muniment.settings.values import KnowledgeSettings, NotebookSettings, NoteSettings, SummarySettings
 from support.consolidation import add_notes, settings, world

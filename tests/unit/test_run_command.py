@@ -66,7 +66,7 @@ FAULTY = {
 def test_a_faulty_recipe_is_answered_alike_wherever_it_is_met(cli: Inside, tmp_path: Path, name: str) -> None:
     from muniment.memory.records.scope import resolve_chain
     from muniment.paths import resolve_paths
-    from muniment.session.recipe import list_recipes
+    from muniment.session.recipes.recipe import list_recipes
 
     directory = tmp_path / ".muniment" / "recipes"
     directory.mkdir(parents=True)

@@ -8,8 +8,8 @@ import pytest
 
 from muniment.memory.surfaces import Surfaces
 from muniment.paths import resolve_paths
-from muniment.session.holdings import KINDS, Kind
-from muniment.session.searching import ALL_KINDS, Answer, Ask, Scope, Stopped, search_all
+from muniment.session.holdings.items import KINDS, Kind
+from muniment.session.holdings.search import ALL_KINDS, Answer, Ask, Scope, Stopped, search_all
 from muniment.settings import Settings
 from support.app import project_at, write_record
 from support.memory_world import memory_world

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muniment.paths import Paths, resolve_paths
-from muniment.session.session_list import PIECE, WINDOW, Doom, Found, age, facts, pieces, spans_of
+from muniment.session.logs.browsing import PIECE, WINDOW, Doom, Found, age, facts, pieces, spans_of
 from support.session_logs import write_session
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)

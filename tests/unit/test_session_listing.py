@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from muniment.safety.errors import InvalidInput, NotFound
-from muniment.session.export import as_json, as_markdown, fenced, read_log
-from muniment.session.listing import delete_session, list_sessions, rename_session, shortened
-from muniment.session.log import SessionBusy, SessionDamaged
+from muniment.session.logs.export import as_json, as_markdown, fenced, read_log
+from muniment.session.logs.log import SessionBusy, SessionDamaged
+from muniment.session.logs.stored import delete_session, list_sessions, rename_session, shortened
 from support.session import Place, Say, StepModel, allow, call, run
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from muniment.model.base import AssistantItem, ToolCall, UserItem
 from muniment.safety.errors import InvalidInput, NotFound
-from muniment.session.history import History
-from muniment.session.log import SessionBusy, SessionDamaged, SessionLog
-from muniment.session.logformat import KINDS, LineFault, LogRecord, decode, encode
+from muniment.session.logs.history import History
+from muniment.session.logs.line import KINDS, LineFault, LogRecord, decode, encode
+from muniment.session.logs.log import SessionBusy, SessionDamaged, SessionLog
 from muniment.session.trace import key_scrubber
 from support.session import Place, full_disk
 
@@ -82,7 +82,7 @@ def test_a_second_opener_is_refused_until_the_first_has_closed(place: Place) -> 
     first = SessionLog.open(place.paths, session)
     code = (
         "import sys; from pathlib import Path; from muniment.paths import Paths; "
-        "from muniment.session.log import SessionLog, SessionBusy\n"
+        "from muniment.session.logs.log import SessionLog, SessionBusy\n"
         "root = Path(sys.argv[1])\n"
         "paths = Paths(*(root / n for n in ('config', 'data', 'state', 'cache')))\n"
         "try: SessionLog.open(paths, sys.argv[2])\n"

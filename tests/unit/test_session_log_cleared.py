@@ -8,7 +8,7 @@ import pytest
 
 from muniment.memory.records.plans import StoreRefused
 from muniment.paths import Paths
-from muniment.session.log import SessionLog
+from muniment.session.logs.log import SessionLog
 from support.faults import full_disk
 from support.records import World
 

@@ -15,9 +15,9 @@ from muniment.memory.origin import Origin
 from muniment.model.base import UserItem
 from muniment.safety.errors import InvalidInput, MunimentError, NotFound
 from muniment.session import events as ev
-from muniment.session.endpoint import EndpointUndecided, allow_endpoint
 from muniment.session.engine import TurnRefused
-from muniment.session.log import SessionBusy, SessionLog
+from muniment.session.logs.log import SessionBusy, SessionLog
+from muniment.session.recipes.endpoint import EndpointUndecided, allow_endpoint
 from muniment.session.start import DirectoryGone
 from support.session import Place, Say, StepModel, Tools, allow, call, only, run
 

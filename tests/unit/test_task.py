@@ -13,9 +13,9 @@ from muniment.model.base import ModelRequest
 from muniment.safety.errors import InvalidInput
 from muniment.session.engine import Engine, TurnRefused
 from muniment.session.events import Notice
-from muniment.session.export import as_markdown, read_log
-from muniment.session.replay import replay_events
-from muniment.session.task import TaskRefused
+from muniment.session.logs.export import as_markdown, read_log
+from muniment.session.logs.replay import replay_events
+from muniment.session.team.task import TaskRefused
 from muniment.tools.registry import default_registry
 from support.session import Place, Say, StepModel, call, run
 from support.team import tree

@@ -14,7 +14,7 @@ from muniment.memory.team.consolidate_prompt import DigestRejected
 from muniment.memory.team.notebooks import demoted, entry_text, joined, split
 from muniment.memory.team.refusals import TeamRefused
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.session.digesting import summarised
+from muniment.session.team.digesting import summarised
 from muniment.settings import Settings
 from muniment.settings.values import NotebookSettings, SummarySettings
 from support.session import Say, StepModel

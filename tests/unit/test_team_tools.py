@@ -10,7 +10,7 @@ import pytest
 
 from muniment.approval.policy import Mode, decide
 from muniment.approval.proposal import Asker
-from muniment.session.recipe_shape import TOOL_NAMES
+from muniment.session.recipes.shape import TOOL_NAMES
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult
 from muniment.tools.registry import default_registry, parse_arguments
 from muniment.tools.team import MAX_ITEM_BYTES, MAX_ITEMS

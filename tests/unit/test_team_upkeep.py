@@ -12,7 +12,7 @@ from muniment.memory.team.refusals import TeamRefused
 from muniment.model.base import ModelRequest
 from muniment.session.engine import Engine
 from muniment.session.events import Notice
-from muniment.session.team_upkeep import is_due, upkeep
+from muniment.session.team.upkeep import is_due, upkeep
 from support.consolidation import add_notes, consolidate, inbox
 from support.session import Place, Say, StepModel, only, run
 from support.team import USER, tree

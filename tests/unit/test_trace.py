@@ -11,7 +11,7 @@ from muniment.approval.proposal import Change, Decision, Field, Proposal
 from muniment.approval.proposal import Warning as ReviewWarning
 from muniment.model.base import ModelError, Usage
 from muniment.session import events as ev
-from muniment.session.replay import replay_events
+from muniment.session.logs.replay import replay_events
 from muniment.session.trace import key_scrubber
 from muniment.session.wire import event_as_dict
 from support.session import Place, Say, StepModel, allow, call, run

@@ -9,8 +9,8 @@ import pytest
 
 from muniment.model.base import AssistantItem, ModelRequest, UserItem
 from muniment.session import events as ev
-from muniment.session.context import Context
-from muniment.session.recipe import ASSISTANT
+from muniment.session.recipes.recipe import ASSISTANT
+from muniment.session.request.context import Context
 from muniment.tools.registry import default_registry
 from support.session import Place, Say, StepModel, allow, call, only, run
 from support.user_memory import TAG, lines_of, memory_of, put_entry, put_file, save_arguments

@@ -12,7 +12,7 @@ from muniment.safety.visible import exact_block, exact_line, reading
 
 if TYPE_CHECKING:
     from muniment.memory.team.consolidate_plan import Outcome, Preview
-    from muniment.session.digesting import Digested
+    from muniment.session.team.digesting import Digested
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def consolidate(arguments: argparse.Namespace, shell: Shell) -> int:
     """Show the whole consolidation, ask, and do it; too few notes are no failure."""
-    from muniment.session.digesting import prepare
+    from muniment.session.team.digesting import prepare
 
     work = shell.surfaces.team.consolidation
     given = shell.text_or_stdin(arguments.digest, "--digest")
@@ -87,7 +87,7 @@ def _too_few(arguments: argparse.Namespace, shell: Shell, preview: Preview) -> i
 
 def _with_model(shell: Shell, preview: Preview, *, asked: bool, yes: bool) -> Digested:
     """Let the configured model write the digest, if it may see the notes; else the digest stays."""
-    from muniment.session.digesting import Digested, digested
+    from muniment.session.team.digesting import Digested, digested
     from muniment.settings import effective_provider
 
     provider, _ = effective_provider(shell.settings, shell.environ)

@@ -15,7 +15,7 @@ from muniment.memory.records.export import export_directory, export_objects
 from muniment.memory.records.sources import MAX_TEXT_BYTES, Source, read_source, read_text
 from muniment.memory.records.transfer import ImportItem, plan_import
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import numbered
+from muniment.session.holdings.items import numbered
 
 _WORTH_SAYING = frozenset(("secret", "orders", "hidden-characters", "mixed-scripts"))
 

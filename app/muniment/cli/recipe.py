@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def validate(arguments: argparse.Namespace, shell: Shell) -> int:
     """Check each file; faults go to stderr, the verdicts to stdout."""
-    from muniment.session.recipe import check_recipe
+    from muniment.session.recipes.recipe import check_recipe
 
     results = []
     for name in arguments.files:
@@ -62,7 +62,7 @@ def validate(arguments: argparse.Namespace, shell: Shell) -> int:
 def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List known recipes in the order in which a name is looked up."""
     from muniment.memory.records.scope import resolve_chain
-    from muniment.session.recipe import list_recipes
+    from muniment.session.recipes.recipe import list_recipes
 
     recipes = list_recipes(shell.paths, resolve_chain(shell.cwd, shell.paths))
     if arguments.scope is not None:
@@ -81,7 +81,7 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Print the text of one recipe as it would run."""
     from muniment.memory.records.scope import resolve_chain
-    from muniment.session.recipe import find_recipe
+    from muniment.session.recipes.recipe import find_recipe
 
     recipe = find_recipe(arguments.name, shell.paths, resolve_chain(shell.cwd, shell.paths))
     if arguments.json:
@@ -102,7 +102,7 @@ def schema(arguments: argparse.Namespace, shell: Shell) -> int:
     """Print the JSON schema, for editors."""
     import json
 
-    from muniment.session.recipe_shape import recipe_schema
+    from muniment.session.recipes.shape import recipe_schema
 
     sys.stdout.write(json.dumps(recipe_schema(), indent=2) + "\n")
     return OK

@@ -69,7 +69,7 @@ def start_options(arguments: argparse.Namespace, *, headless: bool, preview: boo
 def _params(pairs: list[str]) -> dict[str, str]:
     if not pairs:
         return {}
-    from muniment.session.recipe import parse_params
+    from muniment.session.recipes.recipe import parse_params
 
     return parse_params(pairs)
 
@@ -83,7 +83,7 @@ def opened(
     approver: Approver | None = None,
 ) -> Engine:
     """Open the session; a recipe's own endpoint is asked about on the terminal, default no."""
-    from muniment.session.endpoint import EndpointUndecided, allow_endpoint
+    from muniment.session.recipes.endpoint import EndpointUndecided, allow_endpoint
     from muniment.session.start import DirectoryGone, open_session
 
     options = start_options(arguments, headless=headless, preview=preview)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muniment.cli.shell import OK, Shell, positive
 
 if TYPE_CHECKING:
-    from muniment.session.listing import SessionInfo
+    from muniment.session.logs.stored import SessionInfo
 
 LISTED = 50
 """How many sessions are listed where nothing else is said."""
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List sessions with title, project and age."""
-    from muniment.session.listing import list_sessions, session_paths
+    from muniment.session.logs.stored import list_sessions, session_paths
 
     limit = None if arguments.all else arguments.limit
     if arguments.scope == "project":
@@ -86,7 +86,7 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def show(arguments: argparse.Namespace, shell: Shell) -> int:
     """Print a conversation for reading."""
-    from muniment.session.export import as_json, as_markdown, read_log
+    from muniment.session.logs.export import as_json, as_markdown, read_log
 
     records = read_log(shell.paths, arguments.id)
     if arguments.json:
@@ -100,7 +100,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def export(arguments: argparse.Namespace, shell: Shell) -> int:
     """Print the whole session as Markdown or JSON, secrets hidden."""
-    from muniment.session.export import as_json, as_markdown, read_log
+    from muniment.session.logs.export import as_json, as_markdown, read_log
 
     records = read_log(shell.paths, arguments.id)
     if arguments.json or arguments.format == "json":
@@ -112,8 +112,8 @@ def export(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def delete(arguments: argparse.Namespace, shell: Shell) -> int:
     """Delete a session that nobody has open."""
-    from muniment.session.listing import delete_session
-    from muniment.session.log import check_id, log_path
+    from muniment.session.logs.log import check_id, log_path
+    from muniment.session.logs.stored import delete_session
 
     check_id(arguments.id)
     if not log_path(shell.paths, arguments.id).exists():
@@ -131,7 +131,7 @@ def delete(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def rate(arguments: argparse.Namespace, shell: Shell) -> int:
     """Write a note to the agent of a finished task."""
-    from muniment.session.feedback import rate_session
+    from muniment.session.team.feedback import rate_session
 
     comment = shell.text_or_stdin(arguments.comment, "--comment") or ""
     rated = rate_session(shell.paths, shell.settings, arguments.id, arguments.rating, comment)

@@ -106,7 +106,7 @@ class Case:
 
 def shipped_cases() -> Path:
     """Return the directory of the cases that come with Muniment."""
-    from muniment.session.recipe_find import samples_directory
+    from muniment.session.recipes.find import samples_directory
 
     samples = samples_directory()
     if samples is None or not (samples / "evals").is_dir():

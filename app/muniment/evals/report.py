@@ -14,7 +14,7 @@ from muniment.safety.errors import InvalidInput
 from muniment.safety.files import ensure_private_dir, write_atomic
 from muniment.safety.redact import redact, redact_value
 from muniment.safety.visible import reading, reading_line
-from muniment.session.export import fenced
+from muniment.session.logs.export import fenced
 
 
 def pass_at(tries: int, passes: int, runs: int) -> float:

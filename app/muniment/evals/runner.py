@@ -262,7 +262,7 @@ class _Stage:
             await self._engine.close()
 
     def logs(self) -> list[tuple[str, str]]:
-        from muniment.session.export import as_json, read_log
+        from muniment.session.logs.export import as_json, read_log
 
         found = []
         for session in [] if self.seen is None else self.seen.sessions:

@@ -24,7 +24,7 @@ from muniment.safety.schema import (
     Text,
 )
 from muniment.safety.strict_yaml import KeyPath, Value
-from muniment.session.recipe_shape import TOOL_NAMES
+from muniment.session.recipes.shape import TOOL_NAMES
 from muniment.settings.shape import AGENT_NAME
 from muniment.tools.status import ToolStatus
 

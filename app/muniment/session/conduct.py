@@ -20,9 +20,7 @@ from muniment.model.base import (
     UserItem,
 )
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.session import compaction
 from muniment.session.calls import STOPPED_BEFORE, Calls, Emit, told
-from muniment.session.context import Assembly, Context
 from muniment.session.events import (
     Compacted,
     ErrorRaised,
@@ -33,8 +31,10 @@ from muniment.session.events import (
     TurnStatus,
     UserSaid,
 )
-from muniment.session.log import SessionLog
+from muniment.session.logs.log import SessionLog
 from muniment.session.reply import Reply, receive
+from muniment.session.request import compaction
+from muniment.session.request.context import Assembly, Context
 from muniment.session.trace import Trace
 from muniment.session.waiting import uncut
 
@@ -163,7 +163,7 @@ class Conductor:
 
     async def _tend(self, turn: Running) -> None:
         """Do for team memory what is set to happen by itself; it changes nothing about how the turn ended."""
-        from muniment.session.team_upkeep import is_due, upkeep
+        from muniment.session.team.upkeep import is_due, upkeep
 
         surfaces = self._context.surfaces
         try:

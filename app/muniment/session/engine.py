@@ -13,15 +13,15 @@ from muniment.model.base import AssistantItem, Model, UserItem
 from muniment.safety.errors import MunimentError
 from muniment.session.calls import Calls, Desk, Emit
 from muniment.session.conduct import Conductor
-from muniment.session.context import Assembly, Context
 from muniment.session.events import Event, Notice, SessionOpened, TurnEnded
-from muniment.session.log import SessionLog, clean_title
+from muniment.session.logs.log import SessionLog, clean_title
+from muniment.session.request.context import Assembly, Context
 
 if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
-    from muniment.session.logformat import LogRecord
-    from muniment.session.recipe import Recipe
-    from muniment.session.task import TaskEnd, TaskState
+    from muniment.session.logs.line import LogRecord
+    from muniment.session.recipes.recipe import Recipe
+    from muniment.session.team.task import TaskEnd, TaskState
     from muniment.session.trace import Trace
 
 _END_SECONDS = 5.0
@@ -205,7 +205,7 @@ class Engine:
             self._log.append("recovery_ack", call_ids=list(self._log.history.unknown))
 
     def replay(self, *, before: int | None = None, newest: int | None = None) -> tuple[LogRecord, ...]:
-        """Return the records of the session, oldest first; `session/replay.py` turns them into events.
+        """Return the records of the session, oldest first; `session/logs/replay.py` turns them into events.
 
         With `newest` only about so many, from the beginning of a turn on; with `before` those below it.
         """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from muniment.approval.policy import Mode
 
 if TYPE_CHECKING:
-    from muniment.session.recipe import Recipe
+    from muniment.session.recipes.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)

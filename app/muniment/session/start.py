@@ -16,15 +16,15 @@ from muniment.memory.surfaces import Surfaces
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
 from muniment.session.calls import Desk
-from muniment.session.context import Context
-from muniment.session.endpoint import EndpointQuestion, EndpointUndecided, is_allowed
 from muniment.session.engine import Engine, Parts
-from muniment.session.estimate import DEFAULT_WINDOW, Limits
 from muniment.session.first_use import tell_foreign_records
-from muniment.session.instructions import build_instructions, read_soul
-from muniment.session.log import SessionLog, new_id
+from muniment.session.logs.log import SessionLog, new_id
 from muniment.session.options import StartOptions
-from muniment.session.task import TaskState, end_of, hints_of, is_task
+from muniment.session.recipes.endpoint import EndpointQuestion, EndpointUndecided, is_allowed
+from muniment.session.request.context import Context
+from muniment.session.request.estimate import DEFAULT_WINDOW, Limits
+from muniment.session.request.instructions import build_instructions, read_soul
+from muniment.session.team.task import TaskState, end_of, hints_of, is_task
 from muniment.session.trace import Trace, key_scrubber
 from muniment.session.waiting import uncut
 from muniment.settings import Settings, effective_provider, load_settings, switch
@@ -34,7 +34,7 @@ from muniment.tools.registry import Registry, default_registry
 
 if TYPE_CHECKING:
     from muniment.model.base import Model
-    from muniment.session.recipe import Recipe
+    from muniment.session.recipes.recipe import Recipe
 
 FILE_TOOLS = frozenset({"read_file", "list_files", "write_file", "edit_file"})
 _GOES_ON = "this session goes on with the recipe it was started with."
@@ -181,7 +181,7 @@ class Opening:
 
     def recipe(self) -> Recipe:
         """Return the recipe: the snapshot of a resumed session, else the one asked for, filled in."""
-        from muniment.session.recipe import ASSISTANT, Recipe, fill, find_recipe
+        from muniment.session.recipes.recipe import ASSISTANT, Recipe, fill, find_recipe
 
         if self._log is not None:
             snapshot = self._log.history.header.get("recipe")
@@ -294,7 +294,7 @@ class Opening:
 
     def context(self, found: Found, desk: Desk) -> Context:
         """Return what requests are made of: instructions, tools, bounds, and the digest where one is due."""
-        from muniment.session.recipe import retrieval_state
+        from muniment.session.recipes.recipe import retrieval_state
 
         recipe, settings = found.recipe, found.speaker.settings
         offered = desk.offered()

@@ -14,7 +14,7 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.files import append_durable, ensure_private_dir
 from muniment.safety.redact import KEY_MARK, key_forms
 from muniment.safety.visible import clean_surrogates
-from muniment.session.estimate import wire_items
+from muniment.session.request.estimate import wire_items
 
 _SHORTEST_KEY = 8
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muniment.approval.proposal import Decision, Proposal
     from muniment.memory.watch import Watch
     from muniment.session.engine import Engine
-    from muniment.session.holdings import Item
+    from muniment.session.holdings.items import Item
     from muniment.session.options import StartOptions
 
 QUIT_SECONDS = 2.0
@@ -191,13 +191,13 @@ class MunimentApp(FrontDoorApp):
 
     @on(Composer.EditorAsked)
     def _editor_asked(self) -> None:
-        from muniment.tui.hands import edit_draft
+        from muniment.tui.draft import edit_draft
 
         edit_draft(self)
 
     @on(Composer.PastAsked)
     def _past_asked(self) -> None:
-        from muniment.tui.hands import find_past
+        from muniment.tui.draft import find_past
 
         self.run_worker(find_past(self), group="past", exclusive=True)
 
@@ -283,7 +283,7 @@ class MunimentApp(FrontDoorApp):
     @work(exclusive=True, group="mode", exit_on_error=True)
     async def set_mode(self, mode: Mode) -> None:
         """Set the mode of this session."""
-        from muniment.tui.actions import loosening_question
+        from muniment.tui.questions import loosening_question
 
         engine = self.engine
         if engine is None:
@@ -312,7 +312,7 @@ class MunimentApp(FrontDoorApp):
     def by_hand(self, verb: str, item: Item | None = None) -> None:
         """Do something to memory by hand."""
         if self.engine is not None:
-            from muniment.tui.by_hand import do
+            from muniment.tui.by_hand.door import do
 
             do(self, self.engine, verb, item)
 

@@ -16,9 +16,9 @@ from muniment.tui.theme import theme_named
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from muniment.session.atlas import Surface
     from muniment.session.engine import Engine
-    from muniment.session.review import Collector
+    from muniment.session.holdings.atlas import Surface
+    from muniment.session.holdings.review import Collector
     from muniment.settings import Settings
     from muniment.tui.app import MunimentApp
 
@@ -70,7 +70,7 @@ async def _count(app: MunimentApp) -> None:
 
 def _collector(engine: Engine) -> Collector:
     """Return the one collector of a session, which remembers what it has seen."""
-    from muniment.session.review import Collector
+    from muniment.session.holdings.review import Collector
 
     found = _COLLECTORS.get(engine)
     if found is None:

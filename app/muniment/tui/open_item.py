@@ -9,8 +9,8 @@ from textual.content import Content
 
 from muniment.memory.records.listing import Listed
 from muniment.memory.team.pinned import PinnedEntry
-from muniment.session.holdings import Item
-from muniment.tui.by_hand import verbs_of
+from muniment.session.holdings.items import Item
+from muniment.tui.by_hand.door import verbs_of
 from muniment.tui.screens.reader import Reader
 from muniment.tui.views import (
     Sections,

@@ -12,7 +12,7 @@ from muniment.safety.visible import reading_line
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
     from muniment.session.options import StartOptions
-    from muniment.session.recipe_fill import RecipeParameters
+    from muniment.session.recipes.fill import RecipeParameters
     from muniment.tui.app import MunimentApp
 
 SETTLE_SECONDS = 0.6
@@ -28,8 +28,8 @@ def search(app: MunimentApp, engine: Engine, words: str) -> None:
 
 def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
     """Show the last request and the next one, taken apart."""
-    from muniment.session.inspecting import Inspected
-    from muniment.session.inspecting import inspect as taken_apart
+    from muniment.session.request.inspecting import Inspected
+    from muniment.session.request.inspecting import inspect as taken_apart
     from muniment.tui.screens.inspector import InspectorScreen
 
     context = engine.context

@@ -33,8 +33,8 @@ def pick(app: MunimentApp) -> None:
 
 async def opened(app: MunimentApp, options: StartOptions) -> tuple[Engine, StartOptions] | None:
     """Return an open session and the options it took, or None where that was told or a recipe is chosen."""
-    from muniment.session.endpoint import EndpointUndecided, allow_endpoint
-    from muniment.session.recipe_fill import RecipeParameters
+    from muniment.session.recipes.endpoint import EndpointUndecided, allow_endpoint
+    from muniment.session.recipes.fill import RecipeParameters
     from muniment.session.start import DirectoryGone, open_session
     from muniment.tui.modals.question import Question
 
@@ -91,7 +91,7 @@ def _not_opened(app: MunimentApp, sentence: str) -> None:
 def look_around(app: MunimentApp) -> None:
     """Begin what nobody waits for: what was said here before, and what waits for a review."""
     from muniment.tui.beside import watch_review
-    from muniment.tui.hands import recall
+    from muniment.tui.draft import recall
 
     watch_review(app)
     # As a function: a worker that is stopped before it begins then leaves no coroutine behind.

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from muniment.memory.team.consolidate_plan import Preview
 from muniment.memory.team.notebook_summary import SummaryDue
-from muniment.session.digesting import digested, summarised
-from muniment.session.review_proposals import consolidation_proposal, summary_proposal, sweep_proposal
+from muniment.session.holdings.review_proposals import (
+    consolidation_proposal,
+    summary_proposal,
+    sweep_proposal,
+)
+from muniment.session.team.digesting import digested, summarised
 from muniment.session.waiting import uncut
-from muniment.tui.by_hand import asker_of, decide, origin_of
+from muniment.tui.by_hand.door import asker_of, decide, origin_of
 
 if TYPE_CHECKING:
     from muniment.memory.team.sweep import SweepItem
     from muniment.session.engine import Engine
-    from muniment.session.review import Waiting
+    from muniment.session.holdings.review import Waiting
     from muniment.tui.app import MunimentApp
 
 _NOT_ALLOWED = "Nothing was changed; it goes on waiting."

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.errors import MunimentError
-from muniment.session.inspecting import Inspected, Part, bar, row_words
+from muniment.session.request.inspecting import Inspected, Part, bar, row_words
 from muniment.tui.place import Place
 from muniment.tui.split import SPLIT_CSS
 from muniment.tui.text import safe_line

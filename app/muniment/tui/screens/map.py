@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
-from muniment.session.atlas import Surface, amount_in, journal_amount, surfaces
+from muniment.session.holdings.atlas import Surface, amount_in, journal_amount, surfaces
 from muniment.tui.alive import stands
 from muniment.tui.place import Place
 from muniment.tui.widgets.facts import Facts
@@ -106,7 +106,7 @@ class MapScreen(Place[Surface | None]):
 
     @work(exclusive=True, group="map", exit_on_error=True)
     async def _look(self) -> None:
-        from muniment.session.holdings_read import Holder
+        from muniment.session.holdings.reading import Holder
 
         self._looking = True
         self._entitle()
@@ -131,7 +131,7 @@ class MapScreen(Place[Surface | None]):
 
     def _count_others(self) -> dict[str, str]:
         """Count what the memory panel does not hold."""
-        from muniment.session.listing import session_paths
+        from muniment.session.logs.stored import session_paths
 
         paths = self._memory.paths
         return {"sessions": f"{len(session_paths(paths)):,}", "journal": journal_amount(paths)}

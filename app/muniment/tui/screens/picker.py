@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from muniment.memory.records.scope import resolve_chain
 from muniment.safety.visible import reading_line
-from muniment.session.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
+from muniment.session.recipes.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
 from muniment.tui.boot import Boot
 from muniment.tui.place import Place
 from muniment.tui.text import safe, safe_line

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from muniment.memory.team.consolidate_plan import Preview
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
-from muniment.session.review import Review, Waiting
+from muniment.session.holdings.review import Review, Waiting
 from muniment.tui.alive import stands
 from muniment.tui.place import Place
 from muniment.tui.text import safe
@@ -151,7 +151,7 @@ class ReviewScreen(Place[None]):
         edited = self._edited
         if edited is None:
             return review
-        from muniment.session.review import consolidation_row
+        from muniment.session.holdings.review import consolidation_row
 
         items = list(review.items)
         for at, each in enumerate(items):

@@ -16,8 +16,8 @@ from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError
-from muniment.session.holdings import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
-from muniment.session.searching import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
+from muniment.session.holdings.items import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
+from muniment.session.holdings.search import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
 from muniment.tui.place import Place
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar

@@ -202,7 +202,7 @@ class SessionScreen(Place[None]):
 
     async def attach(self, engine: Engine, *, card: bool) -> None:
         """Show a session; an earlier conversation is drawn from its log."""
-        from muniment.session.replay import replay_events
+        from muniment.session.logs.replay import replay_events
 
         while not (self.is_mounted and self.transcript.is_mounted):  # noqa: ASYNC110 - no event tells of both
             # A busy machine may have the session open before the screen has its widgets.
@@ -249,7 +249,7 @@ class SessionScreen(Place[None]):
     @work(group="session-older", exclusive=True, exit_on_error=True)
     async def _tell_older(self, engine: Engine, before: int) -> None:
         """Read what was said before the end that is drawn; a long session is painted without it."""
-        from muniment.session.replay import replay_events
+        from muniment.session.logs.replay import replay_events
 
         def read() -> list[Part]:
             return parts_of(replay_events(engine.replay(before=before)), self.speaker)[0]
@@ -370,8 +370,8 @@ class SessionScreen(Place[None]):
 
     def on_summary_line_opened(self, event: SummaryLine.Opened) -> None:
         """Show a summary beside what it stands for, which stays in the log."""
-        from muniment.session.export import as_markdown
-        from muniment.session.replay import covered_by
+        from muniment.session.logs.export import as_markdown
+        from muniment.session.logs.replay import covered_by
         from muniment.tui.screens.reader import Reader
         from muniment.tui.text import safe
 

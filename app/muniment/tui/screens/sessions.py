@@ -19,9 +19,9 @@ from textual.widgets.option_list import Option
 from muniment.memory.origin import utc_now
 from muniment.paths import Paths
 from muniment.safety.errors import MunimentError
-from muniment.session.listing import SessionInfo, delete_session, rename_session
-from muniment.session.log import clean_title
-from muniment.session.session_list import WINDOW, Doom, Found, Listed, facts, pieces, spans_of
+from muniment.session.logs.browsing import WINDOW, Doom, Found, Listed, facts, pieces, spans_of
+from muniment.session.logs.log import clean_title
+from muniment.session.logs.stored import SessionInfo, delete_session, rename_session
 from muniment.settings import Settings
 from muniment.tui.place import Place
 from muniment.tui.screens.sessions_preview import preview_lines
@@ -334,7 +334,7 @@ class SessionsScreen(Place[str | None]):
 
     @work(exclusive=True, group="session-change", exit_on_error=True)
     async def _rate(self, info: SessionInfo, rating: Rating) -> None:
-        from muniment.session.feedback import check_ratable, rate_session
+        from muniment.session.team.feedback import check_ratable, rate_session
         from muniment.tui.modals.entry import Entry
 
         try:

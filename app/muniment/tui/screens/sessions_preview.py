@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from muniment.paths import Paths
 from muniment.safety.visible import reading_line
-from muniment.session.export import as_markdown, read_log
-from muniment.session.holdings import numbered, size_text
-from muniment.session.listing import SessionInfo
+from muniment.session.holdings.items import numbered, size_text
+from muniment.session.logs.export import as_markdown, read_log
+from muniment.session.logs.stored import SessionInfo
 from muniment.tui.widgets.difference_view import exact_source
 from muniment.tui.widgets.exact_lines import Line
 

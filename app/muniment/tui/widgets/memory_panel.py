@@ -22,8 +22,8 @@ from muniment.tui.widgets.memory_tree import MemoryTree
 if TYPE_CHECKING:
     # The screen is painted before anything that reads memory is loaded.
     from muniment.memory.surfaces import Surfaces
-    from muniment.session.holdings import Holdings, Item
-    from muniment.session.holdings_read import Holder
+    from muniment.session.holdings.items import Holdings, Item
+    from muniment.session.holdings.reading import Holder
     from muniment.tui.widgets.memory_panel_rows import Branch, Row
 
 LOOK_SECONDS = 0.8
@@ -206,7 +206,7 @@ class MemoryPanel(Vertical):
         if surfaces is None or not self._whole:
             return
         if self._holder is None:
-            from muniment.session.holdings_read import Holder
+            from muniment.session.holdings.reading import Holder
 
             self._holder = Holder(surfaces)
         try:
@@ -329,7 +329,7 @@ class MemoryPanel(Vertical):
         row = self.current
         if row is None or row.item is None:
             return False
-        from muniment.tui.by_hand import verbs_of
+        from muniment.tui.by_hand.door import verbs_of
 
         return any(verb == each for _, each, _ in verbs_of(row.item))
 

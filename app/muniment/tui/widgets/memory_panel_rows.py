@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from muniment.safety.visible import reading_line
-from muniment.session.holdings import WINDOW, Group, Holdings, Item, narrow
+from muniment.session.holdings.items import WINDOW, Group, Holdings, Item, narrow
 
 PASSED = "passed"
 """Key of the group of files that are not used."""

@@ -1,0 +1,1 @@
+"""Session logs: written, read back, listed and carried out."""

@@ -1,0 +1,1 @@
+"""Recipes: found, read, checked and filled."""

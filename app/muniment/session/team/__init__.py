@@ -1,0 +1,1 @@
+"""The session's part in team memory: tasks, feedback, digests and upkeep."""

@@ -1,0 +1,59 @@
+"""Ledger rows by hand: taken out of recall, brought back, and made one's own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from muniment.approval.proposal import Change, Field, Proposal
+from muniment.session.holdings.items import Item
+from muniment.tui.by_hand.door import asker_of, decide, done, origin_of
+
+if TYPE_CHECKING:
+    from muniment.session.engine import Engine
+    from muniment.tui.app import MunimentApp
+
+
+async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
+    """Take a row out of recall, through the dialog."""
+    ledger = engine.surfaces.ledger
+    row = await asyncio.to_thread(ledger.get, item.id)
+    proposal = Proposal(
+        id=f"retract-{row.id}",
+        tool="memory panel",
+        title="Retract a ledger row",
+        fields=(
+            Field("identifier", row.id),
+            Field("scope", row.scope_kind if not row.scope_key else f"{row.scope_kind} — {row.scope_key}"),
+            Field("type", row.type),
+            Field("trust", row.trust),
+            Field("status", row.status),
+            Field("title", row.title),
+            Field("source", row.source),
+            Field("effect", "no pack carries it any more; h restores it"),
+        ),
+        plan=row,
+        change=Change("body", row.body, None),
+        coverage="This approval covers retracting this one row, once.",
+        shown_later="The row stays readable here and can be restored.",
+        asker=asker_of(engine),
+    )
+    decision = await decide(app, proposal)
+    if decision.allowed:
+        await asyncio.to_thread(ledger.retract, row.id, origin_of(engine))
+        done(app, f"Retracted {row.id}; h on it restores it.", f"retracted {row.id}")
+
+
+async def restore(app: MunimentApp, engine: Engine, item: Item) -> None:
+    """Make a row active again that was retracted, superseded or expired."""
+    changed = await asyncio.to_thread(engine.surfaces.ledger.restore, item.id, origin_of(engine))
+    if changed.before == changed.after:
+        app.notify(f"{item.id} is active already.", markup=False)
+        return
+    done(app, f"{item.id} is active again.", f"restored {item.id}")
+
+
+async def pin(app: MunimentApp, engine: Engine, item: Item) -> None:
+    """Make a row the user's own: trusted as human, of full weight."""
+    await asyncio.to_thread(engine.surfaces.ledger.pin, item.id, origin_of(engine))
+    done(app, f"{item.id} counts as your own now: trust human, full weight.", f"pinned {item.id}")
