@@ -173,3 +173,35 @@ def test_a_paste_of_many_lines_is_one_draft(project: Path, base: Path) -> None:
         assert "You" not in terminal.text
         terminal.press("ctrl+q")
         assert terminal.exit_code() == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "sent"),
+    [
+        ("abc\x7f\x7fd\r", "ad"),
+        ("abc\x7f\r", "ab"),
+        ("ac\x1b[Db\x1b[C!\r", "abc!"),
+        ("bc\x1b[Ha\x1b[Fd\r", "abcd"),
+        ("one two\x17three\r", "one three"),
+        ("wrong\x15right\r", "right"),
+    ],
+)
+def test_keys_that_come_in_one_piece_are_obeyed_in_their_order(
+    project: Path, base: Path, keys: str, sent: str
+) -> None:
+    with serve([Reply(text="Heard.")]) as server:
+        arguments = ["run", "--new", "--provider", "openai", "--model", "m", "--base-url", server.base_url]
+        with Terminal(arguments, cwd=project, base=base) as terminal:
+            terminal.wait_for("digest 0")
+            terminal.send(keys)
+            server.wait_for_requests(1)
+            assert server.requests[0].json["messages"][-1] == {"role": "user", "content": sent}
+
+
+def test_a_filter_obeys_keys_that_come_in_one_piece_in_their_order(project: Path, base: Path) -> None:
+    with Terminal(NEW, cwd=project, base=base) as terminal:
+        terminal.wait_for("digest 0")
+        terminal.press("f3")
+        terminal.wait_for("search everything that is remembered")
+        terminal.send("abc\x7f\x7fd\x1b[Hx")
+        assert "xad" in terminal.wait_for("xad")

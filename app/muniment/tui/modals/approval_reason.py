@@ -7,12 +7,13 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Input
+
+from muniment.tui.widgets.typing_fields import LineField
 
 REASON_MAX_CHARACTERS = 1_000
 
 
-class ReasonField(Input):
+class ReasonField(LineField):
     """One line; Enter moves on to the choices, Escape goes back to them and keeps what was written."""
 
     BINDING_GROUP_TITLE = "Reason"

@@ -16,6 +16,7 @@ from muniment.safety.visible import reading_line
 from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.typing_fields import TextField
 
 
 class EditText(Modal[str | None]):
@@ -49,7 +50,7 @@ class EditText(Modal[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = safe_line(self._title)
-            yield TextArea(self._text, id="edit-text", soft_wrap=True, compact=True)
+            yield TextField(self._text, id="edit-text", soft_wrap=True, compact=True)
             yield Static("", id="edit-say", markup=False)
             yield KeyBar()
 

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from muniment.tui.place import Modal
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.typing_fields import LineField
 
 
 class Entry(Modal[str | None]):
@@ -46,7 +47,7 @@ class Entry(Modal[str | None]):
         with Vertical() as box:
             box.border_title = safe(self._title)
             yield Static(safe(self._about), markup=False)
-            yield Input(value=self._text, id="entry-text", compact=True)
+            yield LineField(value=self._text, id="entry-text", compact=True)
             yield Static("", id="entry-fault", markup=False)
             yield KeyBar()
 

@@ -19,6 +19,7 @@ from muniment.safety.visible import reading_line
 from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.typing_fields import LineField, TextField
 
 T = TypeVar("T")
 
@@ -98,11 +99,11 @@ class Form(Modal[object]):
                             id=f"form-{ask.name}",
                         )
                     elif ask.long:
-                        area = TextArea(ask.value, id=f"form-{ask.name}", soft_wrap=True, compact=True)
+                        area = TextField(ask.value, id=f"form-{ask.name}", soft_wrap=True, compact=True)
                         area.cursor_blink = False
                         yield area
                     else:
-                        yield Input(ask.value, id=f"form-{ask.name}", compact=True)
+                        yield LineField(ask.value, id=f"form-{ask.name}", compact=True)
                 yield Button("Keep", id="form-keep", compact=True)
             yield Static("", id="form-say", markup=False)
             yield KeyBar()

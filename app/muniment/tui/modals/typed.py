@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from muniment.tui.place import Modal
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.typing_fields import LineField
 
 
 class TypedQuestion(Modal[bool]):
@@ -40,7 +41,7 @@ class TypedQuestion(Modal[bool]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._text), markup=False)
-            yield Input(id="typed")
+            yield LineField(id="typed")
             yield KeyBar()
 
     @on(Input.Submitted)

@@ -23,6 +23,7 @@ from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
+from muniment.tui.widgets.typing_fields import LineField
 
 READ_SECONDS = 0.05
 _SIDE_FROM = 76
@@ -103,7 +104,7 @@ class GuideScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Guide")
-        yield Input(placeholder="search the guide", id="guide-words", compact=True)
+        yield LineField(placeholder="search the guide", id="guide-words", compact=True)
         with Container(id="guide-body"):
             yield Listing("Read", id="guide-topics")
             with VerticalScroll(id="guide-text"):

@@ -22,6 +22,7 @@ from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
+from muniment.tui.widgets.typing_fields import LineField
 
 Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
 """Writes the keys of one id, None for its own, and returns the keymap as it then is, and what went wrong."""
@@ -61,7 +62,7 @@ class KeymapScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Keymap")
-        yield Input(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
+        yield LineField(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
         yield Listing("Change", id="keymap-list")
         yield Static("", id="keymap-say", markup=False)
         yield KeyBar()

@@ -17,6 +17,7 @@ from muniment.safety.visible import reading_line
 from muniment.tui.place import Modal
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.typing_fields import LineField
 
 SHOWN = 200
 """How many hits are listed; a word more finds the rest."""
@@ -62,7 +63,7 @@ class PastScreen(Modal[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = Content("Said before")
-            yield Input(placeholder="words of the message", id="past-words", select_on_focus=False)
+            yield LineField(placeholder="words of the message", id="past-words", select_on_focus=False)
             yield OptionList(id="past-list", markup=False)
             yield Static("", id="past-say", markup=False)
             yield KeyBar()

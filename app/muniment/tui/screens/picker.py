@@ -22,6 +22,7 @@ from muniment.tui.place import Place
 from muniment.tui.text import safe, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.typing_fields import LineField
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class ParameterForm(Place[dict[str, str] | None]):
             for n, each in enumerate(self._recipe.parameters):
                 need = "required" if each.required else "optional"
                 yield Static(safe(f"{each.name} ({need}): {each.description}"), markup=False, classes="label")
-                yield Input(value=self._given.get(each.name, each.default or ""), id=f"parameter-{n}")
+                yield LineField(value=self._given.get(each.name, each.default or ""), id=f"parameter-{n}")
             yield Static(safe(self._fault), id="fault", markup=False)
             with Vertical():
                 yield Button("Start", id="start")

@@ -22,6 +22,7 @@ from muniment.tui.place import Place
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.typing_fields import LineField
 
 QUIET_SECONDS = 0.08
 """So long nothing is typed before a search begins."""
@@ -79,7 +80,9 @@ class SearchScreen(Place[None]):
         self._answer: Answer | None = None
 
     def compose(self) -> ComposeResult:
-        box = Input(value=self._words, placeholder="search everything that is remembered", id="search-words")
+        box = LineField(
+            value=self._words, placeholder="search everything that is remembered", id="search-words"
+        )
         box.border_title = Content("Search")
         yield box
         yield Static("", id="search-where", markup=False)

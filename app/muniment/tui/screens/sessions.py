@@ -31,6 +31,7 @@ from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
+from muniment.tui.widgets.typing_fields import LineField
 
 WIDE = 110
 QUIET_SECONDS = 0.12
@@ -116,7 +117,7 @@ class SessionsScreen(Place[str | None]):
 
     def compose(self) -> ComposeResult:
         yield Static("Sessions", id="sessions-title", markup=False)
-        yield Input(
+        yield LineField(
             placeholder="filter over title, project, recipe and text", id="session-filter", compact=True
         )
         with Horizontal():

@@ -26,6 +26,7 @@ from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
+from muniment.tui.widgets.typing_fields import LineField
 
 _LABEL = 26
 _VALUE = 26
@@ -86,7 +87,7 @@ class SettingsScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Settings")
-        yield Input(placeholder="filter by name, value or meaning", id="settings-filter", compact=True)
+        yield LineField(placeholder="filter by name, value or meaning", id="settings-filter", compact=True)
         yield Listing("Change", id="settings-list")
         yield Static("", id="settings-about", markup=False)
         yield Static("", id="settings-say", markup=False)

@@ -12,10 +12,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import TextArea
 
 from muniment.tui.slash import Slash, matching
 from muniment.tui.veil import Veil
+from muniment.tui.widgets.typing_fields import TextField
 
 HISTORY = 400
 """How many messages the arrows reach."""
@@ -23,7 +23,7 @@ CLEAR_SECONDS = 2.0
 """So soon the second press has to follow that clears the draft."""
 
 
-class Composer(TextArea):
+class Composer(TextField):
     """Where a message is written; what was pasted is sent as it was."""
 
     BINDING_GROUP_TITLE = "Composer"
@@ -142,8 +142,10 @@ class Composer(TextArea):
         if self._handled(event.key):
             event.prevent_default()
             event.stop()
-        elif not event.key.startswith("alt+"):
+        else:
             await super()._on_key(event)
+            if event.key.startswith("alt+"):
+                event.prevent_default()
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Leave chords with Alt to the bindings, although they carry a letter."""

@@ -1,0 +1,42 @@
+"""Fields that obey their keys in the order in which these were pressed, however fast they come.
+
+Textual lets a field write letters at once, while keys that are bound to an action first travel up to the app,
+behind everything that waits there. Where many keys come in one piece (a slow line, a key held down), letters
+and Enter would overtake Backspace and the arrows: another text would be sent than the one that was typed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.widgets import Input, TextArea
+
+if TYPE_CHECKING:
+    from textual.widget import Widget as _Widget
+else:
+    # Textual takes the styles of a widget from its first base that is one, which must be the field.
+    _Widget = object
+
+
+class KeysInOrder(_Widget):
+    """Mixed into a field: what a key does to this field is done before the next key is looked at."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self.check_consume_key(event.key, event.character):
+            return
+        active = self.screen.active_bindings.get(event.key)
+        # An action with a dot belongs to the screen or the app, which have an order of their own.
+        if active is None or active.node is not self or "." in active.binding.action or not active.enabled:
+            return
+        event.stop()
+        event.prevent_default()
+        await self.app.run_action(active.binding.action, self)
+
+
+class LineField(KeysInOrder, Input):
+    """A field of one line."""
+
+
+class TextField(KeysInOrder, TextArea):
+    """A field of many lines."""
