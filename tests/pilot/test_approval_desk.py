@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from muniment.approval.proposal import Decision
+from muniment.tui.modals.approval import ApprovalScreen
+from muniment.tui.modals.question import Question
 from support.approvals import (
     LONE_SECONDS,
+    DeskApp,
     a_proposal,
     answered,
     armed,
@@ -14,6 +21,10 @@ from support.approvals import (
     shown,
     until,
 )
+
+
+def questions(app: DeskApp) -> int:
+    return sum(isinstance(each, ApprovalScreen) for each in app.screen_stack)
 
 
 async def test_it_does_not_open_while_the_composer_holds_a_draft() -> None:
@@ -149,6 +160,66 @@ async def test_a_cancelled_turn_closes_its_dialog_and_the_next_one_opens() -> No
         second.cancel()
         await until(pilot, lambda: not app.dialog_open)
         assert app.desk.pending == ()
+
+
+@pytest.mark.parametrize("gone", [(0,), (1,), (0, 1), (1, 0), (0, 1, 2), (2, 0)])
+async def test_whichever_are_cancelled_one_question_at_most_stands_and_no_answer_is_anothers(
+    gone: tuple[int, ...],
+) -> None:
+    async with running() as (app, pilot, times):
+        tasks = [app.ask(a_proposal(f"text {n}", id=f"call-{n}")) for n in range(3)]
+        await armed(pilot, app, times)
+        await pilot.press("a")
+        for n in gone:
+            tasks[n].cancel()
+        left = [n for n in range(3) if n not in gone and n != 0]
+        for _ in range(100):
+            # Looked at between any two steps of the app: the next never opens above one that is leaving.
+            await asyncio.sleep(0)
+            assert questions(app) <= 1
+        if 0 not in gone:
+            assert (await answered(pilot, tasks[0], times)).allowed
+        for n in left:
+            await until(pilot, lambda n=n: app.dialog_open and f"│ text {n}" in shown(app))
+            assert not app.dialog.gate.armed
+            times.offset += 2 * LONE_SECONDS
+            await pilot.pause(0.05)
+            assert not tasks[n].done()
+            await armed(pilot, app, times)
+            await pilot.press("d")
+            assert not (await answered(pilot, tasks[n], times)).allowed
+        await until(pilot, lambda: questions(app) == 0)
+        assert [task.cancelled() for task in tasks] == [n in gone for n in range(3)]
+        assert app.desk.pending == ()
+        assert not app.desk.is_open
+
+
+async def test_a_cancelled_question_below_another_screen_leaves_before_the_next_one_opens() -> None:
+    async with running() as (app, pilot, times):
+        first, second = (app.ask(a_proposal(f"text {n}", id=f"call-{n}")) for n in (1, 2))
+        await armed(pilot, app, times)
+        above = Question("Go on?")
+        await app.push_screen(above)
+        first.cancel()
+        times.offset += 5
+        await pilot.pause(0.3)
+        assert app.screen is above
+        above.dismiss(False)
+        await until(pilot, lambda: app.dialog_open and "│ text 2" in shown(app))
+        assert questions(app) == 1
+        second.cancel()
+        await until(pilot, lambda: not app.dialog_open)
+
+
+async def test_a_question_that_is_left_without_an_answer_waits_on() -> None:
+    async with running() as (app, pilot, times):
+        task = app.ask(a_proposal())
+        left = await armed(pilot, app, times)
+        left.dismiss(None)
+        await until(pilot, lambda: app.dialog_open and app.dialog is not left)
+        await armed(pilot, app, times)
+        await pilot.press("a")
+        assert (await answered(pilot, task, times)).allowed
 
 
 async def test_a_cancelled_one_that_was_never_open_just_leaves() -> None:

@@ -113,6 +113,38 @@ async def test_interrupting_the_turn_closes_the_dialog_and_writes_nothing(projec
         assert app.desk.pending == ()
 
 
+async def test_interrupting_the_turn_leaves_the_users_own_question_and_answers_neither(project: Path) -> None:
+    path = write_record(project / ".muniment", "apples", "About apples")
+    async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
+        # The model's proposal waits behind a draft, and the user asks to delete a record meanwhile.
+        app.session_screen.composer.put(SAVE)
+        await pilot.press("enter", "n", "o", "t", "e")
+        await until(pilot, lambda: len(app.desk.pending) == 1)
+        app.session_screen.panel.records_tree.focus()
+        await pilot.press("home", "down", "d")
+        await until(pilot, lambda: "1 of 2" in screen_text(app))
+        first = await dialog(pilot, app)
+        while app.screen is first:
+            # A machine that stands still meanwhile voids the key, as it must; then it is pressed once more.
+            await until(pilot, lambda: first.gate.armed or app.screen is not first)
+            await pilot.press("ctrl+c", "a")
+            await pilot.pause(0.3)
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+        second = await dialog(pilot, app)
+        assert [type(each).__name__ for each in app.screen_stack].count("ApprovalScreen") == 1
+        assert second.proposal.title == "Delete a record"
+        await until(pilot, lambda: app.engine is not None and not app.engine.busy)
+        assert path.exists()
+        while app.screen is second:
+            await until(pilot, lambda: second.gate.armed or app.screen is not second)
+            await pilot.press("d")
+            await pilot.pause(0.3)
+        await until(pilot, lambda: app.desk.pending == ())
+        assert app.screen is app.session_screen
+        assert path.exists()
+        assert not saved(project).exists()
+
+
 async def test_a_hand_edit_made_while_it_was_open_wins(project: Path) -> None:
     path = write_record(project / ".muniment", "pilot-rule", "Pilot rule", "Old text.")
     async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):

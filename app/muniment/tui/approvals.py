@@ -181,9 +181,13 @@ class ApprovalDesk:
     def _dismissed(self, entry: _Entry, decision: Decision | None) -> None:
         if self._shown is not None and self._shown[0] is entry:
             self._shown = None
-        if decision is not None and not entry.future.done():
-            entry.future.set_result(decision)
-        self._remove(entry, answered=decision is not None)
+        if decision is None:
+            # Withdrawn; or left unanswered together with all that stands above the session: then it waits on.
+            self._changed()
+        else:
+            if not entry.future.done():
+                entry.future.set_result(decision)
+            self._remove(entry, answered=True)
         # The decision was the last input and was meant for the dialog, so the next may open without delay.
         self._app.call_later(self._look)
 
@@ -193,7 +197,6 @@ class ApprovalDesk:
         self._entries.remove(entry)
         self._answered += answered
         if self._shown is not None and self._shown[0] is entry:
-            screen = self._shown[1]
-            self._shown = None
-            self._app.call_later(screen.withdraw)
+            # It counts as shown until it has left: the next one opens in its place and never above it.
+            self._app.call_later(self._shown[1].withdraw)
         self._changed()

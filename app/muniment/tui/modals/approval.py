@@ -349,7 +349,7 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
 
     def _settle(self) -> None:
         allowed = self.gate.settle()
-        if allowed is None or self._ended or not self.is_current:
+        if allowed is None or self._ended or not self._on_top:
             return
         reason = self._reason.value.strip() if self._writing and not allowed else ""
         self._end(Decision(allowed, "user", reason))
@@ -357,8 +357,13 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
     def withdraw(self) -> None:
         """Close without a decision, because nobody waits for one any more."""
         self._withdrawn = True
-        if self.is_current and not self._ended:
+        if self._on_top and not self._ended:
             self._end(None)
+
+    @property
+    def _on_top(self) -> bool:
+        """Whether nothing lies above; the framework counts a screen below a modal as current too."""
+        return self.app.screen is self
 
     def _end(self, decision: Decision | None) -> None:
         self._ended = True
