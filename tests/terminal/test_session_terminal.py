@@ -205,3 +205,21 @@ def test_a_filter_obeys_keys_that_come_in_one_piece_in_their_order(project: Path
         terminal.wait_for("search everything that is remembered")
         terminal.send("abc\x7f\x7fd\x1b[Hx")
         assert "xad" in terminal.wait_for("xad")
+
+
+def test_a_second_message_in_the_same_piece_waits_as_a_draft_of_its_own(
+    project: Path, base: Path, held: threading.Event
+) -> None:
+    with serve([Reply(text="Heard.", gate=held), Reply(text="Heard again.")]) as server:
+        arguments = ["run", "--new", "--provider", "openai", "--model", "m", "--base-url", server.base_url]
+        with Terminal(arguments, cwd=project, base=base) as terminal:
+            terminal.wait_for("digest 0")
+            terminal.send("first\rsecond\r")
+            server.wait_for_requests(1)
+            assert server.requests[0].json["messages"][-1] == {"role": "user", "content": "first"}
+            terminal.wait_for("Your draft is kept.", "│ second ")
+            held.set()
+            terminal.wait_for("Heard.")
+            terminal.press("enter")
+            server.wait_for_requests(2)
+            assert server.requests[1].json["messages"][-1] == {"role": "user", "content": "second"}

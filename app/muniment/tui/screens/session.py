@@ -101,6 +101,8 @@ class SessionScreen(Place[None]):
         self._panel_width = panel_width
         self.engine: Engine | None = None
         self._adapter: Adapter | None = None
+        self._turns = 0
+        """How many turns were begun here and have not ended; the engine hears of one only a moment later."""
         self._panel_wish: bool | None = None
 
     # Layout
@@ -278,26 +280,29 @@ class SessionScreen(Place[None]):
     @on(Composer.Sent)
     def _sent(self, event: Composer.Sent) -> None:
         event.stop()
-        command = parse(event.text)
-        if command is not None:
-            found, rest = command
-            if found is None:
-                self.tell(f"There is no command {rest}; / shows all. Nothing was sent.", error=True)
-                return
+        found, rest = parse(event.text) or (None, "")
+        if found is not None:
             self.composer.accepted(event.text)
             self.app.run_slash(found.action, rest)  # type: ignore[attr-defined]  # only MunimentApp has this screen
-            return
-        if self.engine is None:
+        elif self._may_send(rest):
+            self.composer.accepted(event.text)
+            self.send(event.text)
+        else:
+            self.composer.returned(event.text)
+
+    def _may_send(self, unknown: str) -> bool:
+        """Tell whether a message can go out now, else say why not; `unknown` names no command."""
+        if unknown:
+            self.tell(f"There is no command {unknown}; / shows all. Nothing was sent.", error=True)
+        elif self.engine is None:
             self.tell("No session is open yet. Your draft is kept.")
-            return
-        if self.engine.busy:
+        elif self._turns or self.engine.busy:
             self.tell("A turn is running; Escape stops it. Your draft is kept.")
-            return
-        if self.engine.unknown_calls:
+        elif self.engine.unknown_calls:
             self._ask_unknown()
-            return
-        self.composer.accepted(event.text)
-        self.send(event.text)
+        else:
+            return True
+        return False
 
     def send(self, text: str) -> None:
         """Start a turn."""
@@ -305,6 +310,7 @@ class SessionScreen(Place[None]):
             card.remove()
         # What was written before is no news any more; /undo takes it back all the same.
         self.status.say(state="working", busy=True, last_write="")
+        self._turns += 1
         self._turn(text)
 
     @work(group="session-turn", exit_on_error=True)
@@ -313,6 +319,7 @@ class SessionScreen(Place[None]):
 
         engine, adapter = self.engine, self._adapter
         if engine is None or adapter is None:
+            self._turns -= 1
             return
         self.transcript.follow()
         said = False
@@ -327,9 +334,11 @@ class SessionScreen(Place[None]):
         except MunimentError as error:
             adapter.emit(ev.ErrorRaised(error.sentence))
             adapter.emit(ev.TurnEnded("failed"))
-        if not said and not self.composer.text:
+        finally:
+            self._turns -= 1
+        if not said:
             # A message that was not taken is given back rather than lost.
-            self.composer.put(text)
+            self.composer.returned(text)
         await adapter.drained()
 
     def tell(self, text: str, *, error: bool = False) -> None:
@@ -417,7 +426,7 @@ class SessionScreen(Place[None]):
         self.panel.set_class(opened, "-open")
         if opened:
             self.panel.look()
-            self.panel.records_tree.focus()
+            self.panel.take_focus()
         else:
             self.composer.focus()
 

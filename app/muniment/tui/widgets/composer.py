@@ -197,11 +197,17 @@ class Composer(TextField):
         """Send the draft, or run the command that was moved to."""
         found = matching(self.text)
         if self._choice is not None and self._choice < len(found):
-            self.post_message(self.Sent(found[self._choice].name))
-            return
-        text = self.draft
-        if text.strip():
-            self.post_message(self.Sent(text))
+            self._hand_over(found[self._choice].name)
+        elif self.draft.strip():
+            self._hand_over(self.draft)
+
+    def _hand_over(self, text: str) -> None:
+        # The draft is emptied here and now: what is typed next begins the next message, however soon.
+        self._at = None
+        self._kept = ""
+        self.put("")
+        self._cleared = False
+        self.post_message(self.Sent(text))
 
     def action_break_line(self) -> None:
         """Break the line."""
@@ -231,14 +237,14 @@ class Composer(TextField):
             self._at += len(earlier)
 
     def accepted(self, text: str) -> None:
-        """Empty the draft after it was sent, and remember it."""
+        """Remember what was sent."""
         if not self.past or self.past[-1] != text:
             self.past.append(text)
             del self.past[:-HISTORY]
-        self._at = None
-        self._kept = ""
-        self._cleared = False
-        self.put("")
+
+    def returned(self, text: str) -> None:
+        """Put back what could not be sent, before what was typed since."""
+        self.put(text + self.draft)
 
     def keep_draft(self) -> None:
         """Remember the draft before another text takes its place."""
