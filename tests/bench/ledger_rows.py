@@ -14,15 +14,17 @@ from pathlib import Path
 from bench.measure import Row, compare
 from muniment.memory.ledger.row import NewRow, Places, checked
 from muniment.memory.ledger.row import Row as LedgerRow
+from muniment.memory.ledger.searching import corpus_of
 from muniment.memory.recall.need import build_need
 from muniment.memory.recall.query import build_query
 from muniment.memory.recall.recall import Bounds
-from muniment.memory.records.index_file import index_path
+from muniment.memory.recall.score import telling
+from muniment.memory.records.index_place import index_path
 from muniment.memory.surfaces import Surfaces
 from muniment.model.base import UserItem
 from muniment.paths import Paths
-from muniment.session.context import Context
-from muniment.session.recipe import ASSISTANT
+from muniment.session.recipes.recipe import ASSISTANT
+from muniment.session.request.context import Context
 from muniment.settings import Settings
 from support.records import START
 
@@ -90,18 +92,28 @@ class LedgerBench:
         text = self._random.choice(self.texts)
         self.question = " ".join(self._random.sample(text, self._random.choice(_TERMS)))
 
-    def recall(self) -> tuple[Callable[[], float], Callable[[], float]]:
-        """Recall from the ledger with its telemetry, against the bare match of the words and the rows."""
+    def recall(self, *, telling_words: bool) -> tuple[Callable[[], float], Callable[[], float]]:
+        """Recall from the ledger with its telemetry, against a bare match and its 50 rows.
+
+        The bare match asks for all words of the question, or only for the telling ones that recall asks for.
+        """
         bare_connection = sqlite3.connect(self.paths.ledger)
+
+        def expression() -> str:
+            if not telling_words:
+                return build_query(self.question).expression
+            query = build_need(message=self.question).query
+            return telling(query, corpus_of(bare_connection, query))[0].expression
 
         def ours() -> float:
             self.ask()
             return _timed(self._recall)
 
         def bare() -> float:
-            return _timed(lambda: _bare_rows(bare_connection, self.question))
+            asked = expression()
+            return _timed(lambda: _bare_rows(bare_connection, asked))
 
-        _bare_rows(bare_connection, "warm")
+        _bare_rows(bare_connection, '"warm"')
         return ours, bare
 
     def _recall(self) -> None:
@@ -143,7 +155,7 @@ class LedgerBench:
                         Path(entry.path).read_bytes()
                 with os.scandir(self.scope / "memory") as entries:
                     {entry.name: entry.stat() for entry in entries}
-                _bare_rows(ledger, self.question)
+                _bare_rows(ledger, build_query(self.question).expression)
                 _bare_records(index, self.question)
 
             return _timed(work)
@@ -156,12 +168,15 @@ def ledger_rows(root: Path, rounds: int, count: int) -> list[Row]:
     bench = LedgerBench(root, count)
     more = rounds * 6
     rows = [
-        compare(
-            f"recall from {count:,} rows / bare top 50",
-            *bench.recall(),
-            target=2.0,
-            rounds=more,
-            each_differs=True,
+        *(
+            compare(
+                f"recall from {count:,} rows / bare 50, {words} words",
+                *bench.recall(telling_words=words == "its"),
+                target=2.0,
+                rounds=more,
+                each_differs=True,
+            )
+            for words in ("all", "its")
         ),
         compare(
             f"a request, {count:,} rows and records / bare reads",
@@ -175,10 +190,9 @@ def ledger_rows(root: Path, rounds: int, count: int) -> list[Row]:
     return rows
 
 
-def _bare_rows(connection: sqlite3.Connection, question: str) -> list[tuple[object, ...]]:
+def _bare_rows(connection: sqlite3.Connection, expression: str) -> list[tuple[object, ...]]:
     numbers = connection.execute(
-        "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT 50",
-        (build_query(question).expression,),
+        "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT 50", (expression,)
     ).fetchall()
     marks = ",".join(str(number) for (number,) in numbers)
     return connection.execute(f"SELECT * FROM memory WHERE number IN ({marks})").fetchall()

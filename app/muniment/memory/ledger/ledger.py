@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from muniment.memory.journal import Journal
     from muniment.memory.ledger.repair import Health, Rebuilt
     from muniment.memory.ledger.searching import Pool, SearchResult
+    from muniment.memory.recall.fts import WordCounts
     from muniment.memory.recall.query import Query
 
 __all__ = ["Ledger", "LedgerFault", "NewRow", "Places", "Row"]
@@ -74,6 +76,13 @@ class Ledger:
         self.journal = journal
         self.clock = clock
         self._database = Database(path) if database is None else database
+
+    @cached_property
+    def _word_counts(self) -> WordCounts:
+        from muniment.memory.ledger.searching import TEXTS
+        from muniment.memory.recall.fts import WordCounts
+
+        return WordCounts(TEXTS)
 
     def close(self) -> None:
         """Let the file go; the next use opens it again."""
@@ -142,8 +151,15 @@ class Ledger:
         from muniment.memory.ledger.searching import pool
 
         with self._database.reading() as connection:
-            full_text = self._database.full_text
-            return pool(connection, query, places, limit=limit, now=self.clock(), full_text=full_text)
+            return pool(
+                connection,
+                query,
+                places,
+                limit=limit,
+                now=self.clock(),
+                full_text=self._database.full_text,
+                counts=self._word_counts,
+            )
 
     # Writing
 

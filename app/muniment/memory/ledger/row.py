@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from muniment.memory.records.times import expired, format_time
 from muniment.safety.errors import InvalidInput
@@ -99,6 +99,17 @@ class Row:
         return values
 
 
+class Placed(Protocol):
+    """Anything that says where it belongs."""
+
+    @property
+    def scope_kind(self) -> str: ...
+    @property
+    def scope_key(self) -> str | None: ...
+    @property
+    def project(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """Which rows belong to where somebody works: global ones, this project's, and this agent's in it.
@@ -122,7 +133,7 @@ class Places:
         )
         return condition, {"project": self.project, "agent": self.agent}
 
-    def hold(self, row: Row) -> bool:
+    def hold(self, row: Placed) -> bool:
         """Tell the same of one row."""
         if self.everywhere or row.scope_kind == "global":
             return True
@@ -217,9 +228,9 @@ def trusts_at_least(one: str, other: str) -> bool:
     return TRUSTS.index(one) <= TRUSTS.index(other)
 
 
-def may_be_recalled(row: Row) -> bool:
+def may_be_recalled(kind: str, trust: str, status: str) -> bool:
     """Tell whether a row may ever reach a model unasked: how to do things only by people or the engine."""
-    return row.status == "active" and (row.type != "procedural" or row.trust in ("human", "system"))
+    return status == "active" and (kind != "procedural" or trust in ("human", "system"))
 
 
 def status_at(stored: str, expires_at: datetime | None, now: datetime) -> str:

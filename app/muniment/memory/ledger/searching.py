@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from muniment.memory.ledger.row import Places, Row, as_json, may_be_recalled
-from muniment.memory.ledger.tables import COLUMNS, JOINED, read_row
-from muniment.memory.recall.fts import TextTable
+from muniment.memory.ledger.tables import COLUMNS, JOINED, RECALLED, Recalled, read_row
+from muniment.memory.recall.fts import TextTable, WordCounts
 from muniment.memory.recall.query import Query, build_query
 from muniment.memory.recall.score import Corpus, Scorer, rank_texts, telling
 from muniment.memory.records.times import format_time
@@ -70,7 +70,7 @@ class SearchResult:
 class Pool:
     """Rows that may be recalled, best first by their words, and the counts of the whole ledger."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Recalled, ...]
     corpus: Corpus
     notice: str | None = None
 
@@ -114,8 +114,8 @@ def search(
     corpus = corpus_of(connection, query)
     query, corpus = telling(query, corpus)
     wanted = max(_CANDIDATES, room + 1)
-    rows = matching(connection, query, condition, parameters, wanted, now)
-    found = _scored(rows, query, corpus)
+    rows = _matching(connection, query, JOINED, condition, parameters, wanted)
+    found = _scored([read_row(row, now) for row in rows], query, corpus)
     return SearchResult(tuple(found[:room]), searched, len(found) > room)
 
 
@@ -127,52 +127,62 @@ def pool(
     limit: int,
     now: datetime,
     full_text: bool,
+    counts: WordCounts | None = None,
 ) -> Pool:
     """Return at most `limit` rows that may reach a model in these places, with counts for the whole query."""
     if connection is None or not query:
         return Pool((), Corpus(0, 0.0, [0] * len(query.terms)))
+    written = format_time(now)
     condition, parameters = places.condition()
-    condition, parameters = f"{condition} AND {_RECALLED}", parameters | {"now": format_time(now)}
+    condition, parameters = f"{condition} AND {_RECALLED}", parameters | {"now": written}
     if not full_text:
-        rows = _newest(connection, condition, parameters, -1, now)
-        best = [found.row for found in _scan(rows, query)[:limit]]
-        return Pool(_allowed(best, places), Corpus(0, 0.0, [0] * len(query.terms)), NO_FULL_TEXT)
-    corpus = corpus_of(connection, query)
+        every = connection.execute(
+            f"SELECT {RECALLED} FROM memory WHERE {condition} ORDER BY updated_at DESC, id",  # noqa: S608 - names of ours
+            parameters,
+        )
+        rows = [Recalled._make(each) for each in every]
+        ranked = rank_texts(query, [row.fields for row in rows], WEIGHTS)
+        best = [rows[number] for number, _, _ in ranked[:limit]]
+        return Pool(_allowed(best, places, written), Corpus(0, 0.0, [0] * len(query.terms)), NO_FULL_TEXT)
+    corpus = corpus_of(connection, query, counts)
     asked, _ = telling(query, corpus)
-    return Pool(_allowed(matching(connection, asked, condition, parameters, limit, now), places), corpus)
+    found = _matching(connection, asked, RECALLED, condition, parameters, limit)
+    return Pool(_allowed([Recalled._make(each) for each in found], places, written), corpus)
 
 
-def _allowed(rows: Sequence[Row], places: Places) -> tuple[Row, ...]:
+def _allowed(rows: Sequence[Recalled], places: Places, now: str) -> tuple[Recalled, ...]:
     """Look at each row once more by itself: what is not for here does not pass, whatever the SQL said."""
-    return tuple(row for row in rows if places.hold(row) and may_be_recalled(row))
+    return tuple(
+        row for row in rows if places.hold(row) and may_be_recalled(row.type, row.trust, row.status(now))
+    )
 
 
-def matching(
+def _matching(
     connection: sqlite3.Connection,
     query: Query,
+    columns: str,
     condition: str,
     parameters: dict[str, str | None],
     limit: int,
-    now: datetime,
-) -> list[Row]:
-    """Return the rows that the index ranks first among those of a condition.
+) -> sqlite3.Cursor:
+    """Select from the rows that the index ranks first among those of a condition.
 
     The index sorts all that match and hands them over one by one, so that a row of another place costs one
     look and the search ends as soon as there are enough.
     """
-    rows = connection.execute(
-        f"SELECT {JOINED} FROM memory_text JOIN memory ON memory.number = memory_text.rowid"  # noqa: S608 - names of ours
+    return connection.execute(
+        f"SELECT {columns} FROM memory_text JOIN memory ON memory.number = memory_text.rowid"  # noqa: S608 - names of ours
         f" WHERE memory_text MATCH :match AND {condition} ORDER BY rank LIMIT :limit",
         parameters | {"match": query.expression, "limit": limit},
     )
-    return [read_row(row, now) for row in rows]
 
 
-def corpus_of(connection: sqlite3.Connection, query: Query) -> Corpus:
+def corpus_of(connection: sqlite3.Connection, query: Query, counts: WordCounts | None = None) -> Corpus:
     """Return the counts of the whole ledger, kept by its triggers, for a query's terms."""
     about = dict(connection.execute("SELECT key, value FROM about WHERE key IN ('size', 'characters')"))
     size = int(about.get("size", 0))
-    return Corpus(size, int(about.get("characters", 0)) / max(size, 1), TEXTS.frequencies(connection, query))
+    frequencies = TEXTS.frequencies(connection, query) if counts is None else counts.of(connection, query)
+    return Corpus(size, int(about.get("characters", 0)) / max(size, 1), frequencies)
 
 
 def _newest(
@@ -198,7 +208,6 @@ def _scored(rows: Sequence[Row], query: Query, corpus: Corpus) -> list[Found]:
     scorer = Scorer(query, WEIGHTS)
     # What the index found counts, even where its words stand further on than is looked at here.
     found = [
-        Found(row, max(round(scorer.score(scorer.tally(fields_of(row)), corpus), _DECIMALS), 10**-_DECIMALS))
-        for row in rows
+        Found(row, max(round(scorer.fit(fields_of(row), corpus), _DECIMALS), 10**-_DECIMALS)) for row in rows
     ]
     return sorted(found, key=lambda each: (-each.score, each.row.id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from muniment.memory.ledger.row import Row, as_json, status_at
 from muniment.memory.records.times import format_time
@@ -35,6 +35,69 @@ _NAMES = (
 COLUMNS = ", ".join(_NAMES)
 """The columns of a row in the order of `read_row` and `row_values`."""
 JOINED = ", ".join(f"memory.{name}" for name in _NAMES)
+
+
+_RECALLED = (
+    "id",
+    "type",
+    "scope_kind",
+    "scope_key",
+    "project",
+    "title",
+    "body",
+    "trust",
+    "status",
+    "source",
+    "paths",
+    "tags",
+    "importance",
+    "confidence",
+    "expires_at",
+    "updated_at",
+)
+RECALLED = ", ".join(f"memory.{name}" for name in _RECALLED)
+
+
+class Recalled(NamedTuple):
+    """What recall looks at of a row, as the table holds it in `RECALLED`.
+
+    Most of them are weighed and left, so a value is only read out of its text where it is asked for.
+    """
+
+    id: str
+    type: str
+    scope_kind: str
+    scope_key: str | None
+    project: str | None
+    title: str
+    body: str
+    trust: str
+    stored_status: str
+    source: str
+    paths_json: str
+    tags_json: str
+    importance: float
+    confidence: float
+    expires_at: str | None
+    updated_at: str
+
+    @property
+    def fields(self) -> tuple[str, str, str]:
+        """The texts of the row in the order of the weights."""
+        return self.title, f"{self.tags_json} {self.paths_json}", self.body
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return _labels(self.paths_json)
+
+    @property
+    def date(self) -> datetime:
+        return datetime.fromisoformat(self.updated_at)
+
+    def status(self, now: str) -> str:
+        """Return the status at a written time; all times are written in one form, so texts compare."""
+        late = self.stored_status == "active" and self.expires_at is not None and self.expires_at <= now
+        return "expired" if late else self.stored_status
 
 
 def read_row(values: Sequence[Any], now: datetime) -> Row:

@@ -7,13 +7,14 @@ trust is what the journal of this machine knows about its text, never what the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from muniment.memory.ledger.row import Places, Row
+from muniment.memory.ledger.row import Places
 from muniment.memory.ledger.searching import WEIGHTS as LEDGER_WEIGHTS
-from muniment.memory.ledger.searching import fields_of as row_fields
+from muniment.memory.ledger.tables import Recalled
 from muniment.memory.recall.need import Need
 from muniment.memory.recall.rank import Candidate
 from muniment.memory.recall.score import Corpus, Scorer, telling
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from muniment.memory.records.store import RecordStore
 
 MAX_CANDIDATES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that may be recalled."""
+
+    meta: Meta
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def gather(
     from muniment.memory.records.index_schema import WEIGHTS as RECORD_WEIGHTS
     from muniment.memory.records.index_search import fields_of as record_fields
 
-    rows: Sequence[Row] = ()
+    rows: Sequence[Recalled] = ()
     found: Sequence[tuple[Meta, str]] = ()
     corpora: list[Corpus] = []
     notices: list[str] = []
@@ -67,25 +76,25 @@ def gather(
         notices += [recalled.notice] if recalled.notice else []
     query, corpus = telling(need.query, _together(corpora, len(need.query.terms)))
     of_rows, of_records = Scorer(query, LEDGER_WEIGHTS), Scorer(query, RECORD_WEIGHTS)
-    fits: list[tuple[float, Row | tuple[Meta, str]]] = [
-        (of_rows.score(of_rows.tally(row_fields(row)), corpus), row) for row in rows
-    ]
-    fits += [
-        (of_records.score(of_records.tally(record_fields(meta, content)), corpus), (meta, content))
-        for meta, content in found
-    ]
+    fits: list[tuple[float, Recalled | Record]] = [(of_rows.fit(row.fields, corpus), row) for row in rows]
+    for meta, content in found:
+        fit = of_records.fit(record_fields(meta, content), corpus)
+        fits.append((fit, Record(meta, content)))
     # What an index found fits, even where its words stand further on than is looked at here.
-    fits.sort(key=lambda each: -each[0])
+    fits.sort(key=_fit, reverse=True)
     fits = fits[:limit]
-    if any(isinstance(each, tuple) for _, each in fits):
+    if any(isinstance(each, Record) for _, each in fits):
         authors.refresh()
     return Gathered(
         tuple(
-            _of_record(*each, fit, authors) if isinstance(each, tuple) else _of_row(each, fit)
+            _of_record(each, fit, authors) if isinstance(each, Record) else _of_row(each, fit)
             for fit, each in fits
         ),
         tuple(notices),
     )
+
+
+_fit: Callable[[tuple[float, object]], float] = itemgetter(0)
 
 
 def _together(corpora: Sequence[Corpus], terms: int) -> Corpus:
@@ -96,7 +105,7 @@ def _together(corpora: Sequence[Corpus], terms: int) -> Corpus:
     return Corpus(size, characters / max(size, 1), counts)
 
 
-def _of_row(row: Row, fit: float) -> Candidate:
+def _of_row(row: Recalled, fit: float) -> Candidate:
     return Candidate(
         row.id,
         "ledger",
@@ -106,7 +115,7 @@ def _of_row(row: Row, fit: float) -> Candidate:
         row.title,
         row.body,
         row.source,
-        row.updated_at,
+        row.date,
         fit,
         row.paths,
         row.importance,
@@ -114,7 +123,8 @@ def _of_row(row: Row, fit: float) -> Candidate:
     )
 
 
-def _of_record(meta: Meta, content: str, fit: float, authors: Authors) -> Candidate:
+def _of_record(record: Record, fit: float, authors: Authors) -> Candidate:
+    meta = record.meta
     return Candidate(
         meta.id,
         "record",
@@ -122,7 +132,7 @@ def _of_record(meta: Meta, content: str, fit: float, authors: Authors) -> Candid
         meta.scope.kind,
         authors.trust_of(meta.path),
         meta.title,
-        content,
+        record.content,
         f"record {meta.id}",
         meta.updated_at,
         fit,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CODE_COLUMN = "code"
 CODE_WEIGHT = 0.5
+MAX_COUNTED = 4_096
+"""So many words have their counts remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +71,52 @@ class TextTable:
         )
         return [number for (number,) in rows]
 
-    def frequencies(self, connection: sqlite3.Connection, query: Query) -> list[int]:
-        """Return for each term how many rows hold it; a phrase is in no more rows than its rarest word."""
+    def frequencies(
+        self, connection: sqlite3.Connection, query: Query, known: dict[str, int] | None = None
+    ) -> list[int]:
+        """Return for each term how many rows hold it; a phrase is in no more rows than its rarest word.
+
+        `known` is what was counted before in the same state of the table; it takes up what is counted now.
+        """
         statement = f"SELECT doc FROM {self.name}_words WHERE term = ?"  # noqa: S608 - names of ours
-        known: dict[str, int] = {}
+        known = {} if known is None else known
         counts: list[int] = []
         for term in query.terms:
-            for stem in term.stems:
+            stems = term.stems
+            for stem in stems:
                 if stem not in known:
                     row = connection.execute(statement, (stem,)).fetchone()
                     known[stem] = row[0] if row else 0
-            counts.append(min(known[stem] for stem in term.stems))
+            counts.append(min([known[stem] for stem in stems]))
         return counts
 
     def optimize(self, connection: sqlite3.Connection) -> None:
         """Rewrite the whole table, so that words of removed rows are in it no longer."""
         connection.execute(f"INSERT INTO {self.name}({self.name}) VALUES ('optimize')")  # noqa: S608 - names of ours
+
+
+class WordCounts:
+    """How many rows of a table hold each word, remembered until anybody changes the database.
+
+    Counting reads the whole list of rows of a word, which for frequent words takes as long as a search.
+    Only for reads outside of transactions that change something.
+    """
+
+    def __init__(self, table: TextTable) -> None:
+        self._table = table
+        self._known: dict[str, int] = {}
+        self._connection: sqlite3.Connection | None = None
+        self._state = (0, 0)
+
+    def of(self, connection: sqlite3.Connection, query: Query) -> list[int]:
+        """Return for each term of a query how many rows hold it now."""
+        # The first counts what other connections did, the second what this one did.
+        others = connection.execute("PRAGMA data_version").fetchone()[0]
+        state = (others, connection.total_changes)
+        if connection is not self._connection or state != self._state or len(self._known) > MAX_COUNTED:
+            self._known = {}
+            self._connection, self._state = connection, state
+        return self._table.frequencies(connection, query, self._known)
 
 
 def prepare(number: int, texts: Sequence[str]) -> tuple[object, ...]:

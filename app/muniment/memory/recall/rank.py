@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
 
 from muniment.memory.recall.need import Need
-from muniment.memory.recall.tokens import analyse
+from muniment.memory.recall.stem import stem
+from muniment.memory.recall.tokens import analyse, words_of
 
 WORDS = 1.0
 SCOPE = {"agent": 0.15, "project": 0.10, "global": 0.0}
@@ -40,10 +42,13 @@ NEAR_DUPLICATE = 0.85
 _DECIMALS = 6
 _NEGATIONS = frozenset(analyse("not no never none cannot without don doesn isn aren won t"))
 _DAY_SECONDS = 86_400.0
+_SCORE = attrgetter("score")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+# Named tuples, since fifty of each are made for every turn and most of them only to be weighed.
+
+
+class Candidate(NamedTuple):
     """One memory that may be recalled; `fit` is how well its words answer, comparable between candidates.
 
     `key` is where it is kept: `ledger` or `record`.
@@ -69,8 +74,7 @@ class Candidate:
         return hashlib.sha256(" ".join(self.body.split()).encode("utf-8", "replace")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What each part adds to a score."""
 
     words: float
@@ -81,34 +85,12 @@ class Parts:
     importance: float
     confidence: float
 
-    @property
-    def total(self) -> float:
-        return round(
-            self.words
-            + self.scope
-            + self.trust
-            + self.paths
-            + self.recency
-            + self.importance
-            + self.confidence,
-            _DECIMALS,
-        )
-
     def as_dict(self) -> dict[str, float]:
         """Return the parts by name."""
-        return {
-            "words": self.words,
-            "scope": self.scope,
-            "trust": self.trust,
-            "paths": self.paths,
-            "recency": self.recency,
-            "importance": self.importance,
-            "confidence": self.confidence,
-        }
+        return self._asdict()
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its score and what the score is made of."""
 
     candidate: Candidate
@@ -119,11 +101,11 @@ class Ranked:
 def rank(candidates: Sequence[Candidate], need: Need, now: datetime) -> list[Ranked]:
     """Return all candidates, best first."""
     best = max((each.fit for each in candidates), default=0.0)
-    ranked = [_ranked(each, best, need, now) for each in candidates]
+    ranked = [_ranked(each, best, need.files, now) for each in candidates]
     # Sorted by the last key first: each sort keeps the order of those that are equal in its own key.
     ranked.sort(key=lambda each: (each.candidate.key, each.candidate.id))
     ranked.sort(key=lambda each: each.candidate.date, reverse=True)
-    ranked.sort(key=lambda each: each.score, reverse=True)
+    ranked.sort(key=_SCORE, reverse=True)
     return ranked
 
 
@@ -138,7 +120,7 @@ def distinct(ranked: Sequence[Ranked], *, most: int) -> list[Ranked]:
         known = each.candidate.content_hash
         if known in hashes:
             continue
-        words = frozenset(analyse(each.candidate.body))
+        words = frozenset(map(stem, set(words_of(each.candidate.body))))
         if any(_alike(words, other) for other in bags):
             continue
         kept.append(each)
@@ -147,22 +129,17 @@ def distinct(ranked: Sequence[Ranked], *, most: int) -> list[Ranked]:
     return kept
 
 
-def _ranked(candidate: Candidate, best: float, need: Need, now: datetime) -> Ranked:
+def _ranked(candidate: Candidate, best: float, files: Sequence[str], now: datetime) -> Ranked:
     age = max((now - candidate.date).total_seconds(), 0.0) / _DAY_SECONDS
-    parts = Parts(
-        words=_rounded(WORDS * candidate.fit / best if best > 0 else 0.0),
-        scope=SCOPE.get(candidate.scope, 0.0),
-        trust=TRUST.get(candidate.trust, 0.0),
-        paths=_rounded(PATHS * _overlap(need.files, candidate.paths)),
-        recency=_rounded(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS)),
-        importance=_rounded(IMPORTANCE * candidate.importance),
-        confidence=_rounded(CONFIDENCE * candidate.confidence),
-    )
-    return Ranked(candidate, parts.total, parts)
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DECIMALS)
+    words = round(WORDS * candidate.fit / best, _DECIMALS) if best > 0 else 0.0
+    scope = SCOPE.get(candidate.scope, 0.0)
+    trust = TRUST.get(candidate.trust, 0.0)
+    paths = round(PATHS * _overlap(files, candidate.paths), _DECIMALS) if files else 0.0
+    recency = round(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS), _DECIMALS)
+    importance = round(IMPORTANCE * candidate.importance, _DECIMALS)
+    confidence = round(CONFIDENCE * candidate.confidence, _DECIMALS)
+    total = round(words + scope + trust + paths + recency + importance + confidence, _DECIMALS)
+    return Ranked(candidate, total, Parts(words, scope, trust, paths, recency, importance, confidence))
 
 
 def _overlap(named: Sequence[str], held: Sequence[str]) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+from operator import mul
 
-from muniment.memory.recall.matching import Matcher
+from muniment.memory.recall.matching import Matcher, Spans
 from muniment.memory.recall.query import Query
 
 SATURATION = 0.6
@@ -32,7 +33,7 @@ class Tally:
 
     counts: Sequence[float]
     length: int
-    spans: tuple[tuple[int, int, int], ...]
+    spans: Spans
 
     def __bool__(self) -> bool:
         return any(self.counts)
@@ -60,38 +61,64 @@ class Scorer:
 
     def __init__(self, query: Query, weights: Sequence[float]) -> None:
         self._terms = query.terms
-        self._match = Matcher(query).match
+        self._across = Matcher(query).across
         self._weights = weights
         self._required = [number for number, term in enumerate(query.terms) if term.required]
+        self._worth: tuple[Corpus, list[float]] | None = None
 
-    def tally(self, fields: Sequence[str]) -> Tally:
-        """Count the terms in the fields of one text, given in the order of the weights, the body last."""
-        match = self._match
+    def tally(self, fields: Sequence[str], *, spans: bool = True) -> Tally:
+        """Count the terms in the fields of one text, given in the order of the weights, the body last.
+
+        Without `spans` only the counts are looked for.
+        """
         counts = [0.0] * len(self._terms)
-        spans: tuple[tuple[int, int, int], ...] = ()
-        length = 0
-        for text, weight in zip(fields, self._weights, strict=True):
-            length += len(text)
-            found = match(text)
-            spans = found.spans
-            if any(found.counts):
-                for number, count in enumerate(found.counts):
-                    counts[number] += weight * count
-        return Tally(counts, length, spans)
+        found, standing = self._across(fields, spans=spans)
+        for number, by_field in found.items():
+            counts[number] = sum(map(mul, self._weights, by_field))
+        return Tally(counts, sum(map(len, fields)), standing)
 
     def score(self, tally: Tally, corpus: Corpus) -> float:
         """Return the worth of a text among all others."""
-        if not all(tally.counts[number] for number in self._required):
-            return 0.0
-        share = tally.length / max(corpus.mean_length, 1.0)
-        norm = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * share)
+        counts = tally.counts
+        for number in self._required:
+            if not counts[number]:
+                return 0.0
+        norm = _norm(tally.length, corpus)
         score = 0.0
-        for term, count, holding in zip(self._terms, tally.counts, corpus.frequencies, strict=True):
+        for worth, count in zip(self._worths(corpus), counts, strict=True):
             if count:
-                score += (
-                    term.weight * rarity(corpus.size, holding) * count * (SATURATION + 1) / (count + norm)
-                )
+                score += worth * count * (SATURATION + 1) / (count + norm)
         return score
+
+    def fit(self, fields: Sequence[str], corpus: Corpus) -> float:
+        """Return what `score` returns for the `tally` of these fields, without keeping what was counted."""
+        found, _ = self._across(fields, spans=False)
+        for number in self._required:
+            if number not in found:
+                return 0.0
+        norm = _norm(sum(map(len, fields)), corpus)
+        worths = self._worths(corpus)
+        score = 0.0
+        for number, by_field in found.items():
+            count = sum(map(mul, self._weights, by_field))
+            score += worths[number] * count * (SATURATION + 1) / (count + norm)
+        return score
+
+    def _worths(self, corpus: Corpus) -> list[float]:
+        """Return what each term is worth in a corpus; most texts are scored in the same one."""
+        if self._worth is None or self._worth[0] is not corpus:
+            worths = [
+                term.weight * rarity(corpus.size, holding)
+                for term, holding in zip(self._terms, corpus.frequencies, strict=True)
+            ]
+            self._worth = (corpus, worths)
+        return self._worth[1]
+
+
+def _norm(length: int, corpus: Corpus) -> float:
+    """Return how much of a term there must be before more of it adds little; more in a long text."""
+    share = length / max(corpus.mean_length, 1.0)
+    return SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * share)
 
 
 def rarity(size: int, holding: int) -> float:

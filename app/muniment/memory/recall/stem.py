@@ -6,6 +6,8 @@ from functools import lru_cache
 
 _MAX_BYTES = 64
 _VOWELS = frozenset("aeiou")
+_SHAPES = "".join("v" if chr(code) in _VOWELS else "c" for code in range(256))
+"""For each character of a word whether it is a vowel or not; of `y` that depends on what is before it."""
 
 _STEP_2 = (
     ("ational", "ate"),
@@ -63,6 +65,10 @@ _STEP_4 = (
 )
 
 
+_ENDS_2 = tuple(ending for ending, _ in _STEP_2)
+_ENDS_3 = tuple(ending for ending, _ in _STEP_3)
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return the Porter stem of a folded word; words under 3 or over 64 bytes stay as they are."""
@@ -90,14 +96,19 @@ def _by_bytes(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    word = _plural(word)
-    word = _past(word)
-    if word.endswith("y") and _has_vowel(word[:-1]):
+    if word[-1] == "s":
+        word = _singular(word)
+    if word.endswith(("ed", "ing")):
+        word = _present(word)
+    if word[-1] == "y" and _has_vowel(word[:-1]):
         word = word[:-1] + "i"
-    word = _replace(word, _STEP_2)
-    word = _replace(word, _STEP_3)
-    word = _drop(word)
-    if word.endswith("e"):
+    if word.endswith(_ENDS_2):
+        word = _replace(word, _STEP_2)
+    if word.endswith(_ENDS_3):
+        word = _replace(word, _STEP_3)
+    if word.endswith(_STEP_4):
+        word = _drop(word)
+    if word[-1] == "e":
         base = word[:-1]
         measure = _measure(base)
         if measure > 1 or (measure == 1 and not _short_end(base)):
@@ -107,30 +118,25 @@ def _stem(word: str) -> str:
     return word
 
 
-def _plural(word: str) -> str:
-    if not word.endswith("s"):
-        return word
+def _singular(word: str) -> str:
     if (word.endswith("sses") and len(word) > 4) or (word.endswith("ies") and len(word) > 3):
         return word[:-2]
     return word if word.endswith("ss") else word[:-1]
 
 
-def _past(word: str) -> str:
+def _present(word: str) -> str:
     if word.endswith("eed") and len(word) > 3:
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    for ending in ("ed", "ing"):
-        if word.endswith(ending):
-            base = word[: -len(ending)]
-            if not _has_vowel(base):
-                return word
-            if base.endswith(("at", "bl", "iz")):
-                return base + "e"
-            if len(base) > 1 and base[-1] == base[-2] and _consonant(base, len(base) - 1):
-                return base if base[-1] in "lsz" else base[:-1]
-            if _measure(base) == 1 and _short_end(base):
-                return base + "e"
-            return base
-    return word
+    base = word[: -len("ed" if word.endswith("ed") else "ing")]
+    if not _has_vowel(base):
+        return word
+    if base.endswith(("at", "bl", "iz")):
+        return base + "e"
+    if len(base) > 1 and base[-1] == base[-2] and _shape(base)[-1] == "c":
+        return base if base[-1] in "lsz" else base[:-1]
+    if _measure(base) == 1 and _short_end(base):
+        return base + "e"
+    return base
 
 
 def _replace(word: str, rules: tuple[tuple[str, str], ...]) -> str:
@@ -150,37 +156,27 @@ def _drop(word: str) -> str:
     return word
 
 
-def _consonant(word: str, at: int) -> bool:
-    ch = word[at]
-    if ch in _VOWELS:
-        return False
-    return ch != "y" or at == 0 or not _consonant(word, at - 1)
+def _shape(word: str) -> str:
+    """Return a word as consonants and vowels; `y` is a vowel behind a consonant."""
+    shape = word.translate(_SHAPES)
+    if "y" in word:
+        kinds = list(shape)
+        for at in range(1, len(word)):
+            if word[at] == "y" and kinds[at - 1] == "c":
+                kinds[at] = "v"
+        return "".join(kinds)
+    return shape
 
 
 def _has_vowel(word: str) -> bool:
-    return any(not _consonant(word, at) for at in range(len(word)))
+    return "v" in _shape(word)
 
 
 def _measure(word: str) -> int:
     """Count how often a vowel is followed by a consonant."""
-    count = 0
-    after_vowel = False
-    for at in range(len(word)):
-        if not _consonant(word, at):
-            after_vowel = True
-        elif after_vowel:
-            count += 1
-            after_vowel = False
-    return count
+    return _shape(word).count("vc")
 
 
 def _short_end(word: str) -> bool:
     """Tell whether a word ends in consonant, vowel, consonant other than w, x and y."""
-    last = len(word) - 1
-    return (
-        last >= 2
-        and _consonant(word, last)
-        and not _consonant(word, last - 1)
-        and _consonant(word, last - 2)
-        and word[last] not in "wxy"
-    )
+    return _shape(word).endswith("cvc") and word[-1] not in "wxy"
