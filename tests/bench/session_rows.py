@@ -32,12 +32,18 @@ _ECHOED = "zq"
 def write_session(directory: Path, cwd: Path, messages: int) -> str:
     """Write the log of a session with so many messages of both sides; return its id."""
     session = secrets.token_hex(16)
-    head = {"id": session, "cwd": str(cwd), "recipe": None, "provider": "rehearsal", "model": ""}
+    head: dict[str, object] = {
+        "id": session,
+        "cwd": str(cwd),
+        "recipe": None,
+        "provider": "rehearsal",
+        "model": "",
+    }
     records: list[tuple[str, str, dict[str, object]]] = [("session", "", head)]
     for number in range(messages // 2):
         turn = secrets.token_hex(16)
         text = f"Answer {number}: " + "cite both notes and *show* the denominators. " * 6
-        reply = {"text": text, "calls": [], "status": "stop", "usage": {}}
+        reply: dict[str, object] = {"text": text, "calls": [], "status": "stop", "usage": {}}
         records += [
             ("user_message", turn, {"text": f"Question {number} about the pilot"}),
             ("model_response", turn, reply),

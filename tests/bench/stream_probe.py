@@ -67,7 +67,9 @@ async def turns() -> tuple[float, float]:
     from muniment.model import rehearsal
 
     # The rehearsal model speaks as slowly as a real one, which is not what is measured here.
-    rehearsal.RehearsalModel.__init__.__kwdefaults__["pace"] = 0.0
+    defaults = rehearsal.RehearsalModel.__init__.__kwdefaults__
+    assert defaults is not None
+    defaults["pace"] = 0.0
     async with opened(boot_for(project_at(Path.cwd() / "turns")), size=SIZE) as (app, pilot):
         engine, screen, young = app.engine, app.session_screen, 0.0
         assert engine is not None

@@ -255,11 +255,12 @@ async def test_closing_the_app_denies_all_that_waits() -> None:
 
 
 async def test_a_half_written_search_counts_as_a_draft() -> None:
+    from textual.app import ComposeResult
     from textual.screen import Screen
     from textual.widgets import Input
 
     class Search(Screen[None]):
-        def compose(self):
+        def compose(self) -> ComposeResult:
             yield Input("found so f")
 
     async with running() as (app, pilot, times):

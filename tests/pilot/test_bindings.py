@@ -46,7 +46,7 @@ def place(name: str, *keys: str) -> Go:
         for key in keys:
             before = app.screen
             await pilot.press(key)
-            await until(pilot, lambda before=before: app.screen is not before)  # type: ignore[misc]
+            await until(pilot, lambda before=before: app.screen is not before)
         await pilot.pause()
 
     return go

@@ -108,10 +108,10 @@ async def test_the_guide_leads_to_tour_map_and_settings(tmp_path: Path) -> None:
         for key, kind in (("t", TourScreen), ("m", MapScreen), ("s", SettingsScreen)):
             guide = await open_guide(app, pilot)
             await pilot.press(key)
-            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))  # type: ignore[misc]
+            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))
             await pilot.pause()
             await pilot.press("escape")
-            await until(pilot, lambda guide=guide: app.screen is guide)  # type: ignore[misc]
+            await until(pilot, lambda guide=guide: app.screen is guide)
             await pilot.press("escape")
             assert app.screen is app.session_screen
         await open_guide(app, pilot)
@@ -159,7 +159,7 @@ async def test_a_slash_command_opens_guide_tour_and_map(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
         for command, kind in (("/guide", GuideScreen), ("/tour", TourScreen), ("/map", MapScreen)):
             await say(pilot, app, command)
-            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))  # type: ignore[misc]
+            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))
             await pilot.pause()
             await pilot.press("escape")
             await until(pilot, lambda: app.screen is app.session_screen)

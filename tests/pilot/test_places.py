@@ -152,7 +152,7 @@ async def earlier(project: Path, *texts: str) -> None:
             await say(pilot, app, text)
             await ready(pilot, app)
             await pilot.press("ctrl+q")
-            await until(pilot, lambda app=app: app.return_code is not None)  # type: ignore[misc]
+            await until(pilot, lambda app=app: app.return_code is not None)
 
 
 async def listed(app: MunimentApp, pilot: Pilot[int]) -> SessionsScreen:

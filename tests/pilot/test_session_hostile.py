@@ -50,7 +50,7 @@ async def test_user_messages_are_shown_as_they_were_written(tmp_path: Path) -> N
         for text in (*TEXTS, EMOJI):
             await say(pilot, app, f"say {text}")
             await ready(pilot, app)
-            await until(pilot, lambda text=text: f"say {text}" in drawn(app))  # type: ignore[misc]
+            await until(pilot, lambda text=text: f"say {text}" in drawn(app))
         await say(pilot, app, f"say {CONTROLS}")
         await ready(pilot, app)
         assert "OWNED" in drawn(app)
@@ -64,7 +64,7 @@ async def test_streams_calls_results_and_notices_are_literal(tmp_path: Path) -> 
                 ev.TextDelta(text),
                 ev.ReplyEnded(text, 0),
                 ev.ToolCalled(f"c{n}", text, {"id": text, text: [text]}),
-                ev.ToolFinished(f"c{n}", text, "completed", 0, text, False),
+                ev.ToolFinished(f"c{n}", text, "completed", {}, text, False),
                 ev.Notice(text),
                 ev.ErrorRaised(text),
             ):

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from muniment.session.start import StartOptions
+from muniment.session.options import StartOptions
 from muniment.tui.app import MunimentApp
 from muniment.tui.screens.picker import ParameterForm, RecipePicker
 from muniment.tui.screens.reader import Reader
@@ -187,7 +187,7 @@ async def test_the_context_screen_shows_the_blocks_and_the_draft_as_the_next_req
         await pilot.press(*"which apples", "f5")
         await until(pilot, lambda: app.screen is not app.session_screen)
         for text in ("digest", "119,808", "next request"):
-            await until(pilot, lambda text=text: text in screen_text(app))  # type: ignore[misc]
+            await until(pilot, lambda text=text: text in screen_text(app))
 
 
 async def test_a_suppressed_digest_is_off_and_an_empty_one_is_zero(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from textual.app import App
 
-from muniment.session.start import StartOptions, open_session
+from muniment.session.options import StartOptions
+from muniment.session.start import open_session
 from muniment.tui.screens import session
 from muniment.tui.screens.session import SessionScreen
 from support.app import boot_for, project_at, screen_text, until

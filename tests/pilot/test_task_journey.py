@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from muniment.session.start import StartOptions
+from muniment.session.options import StartOptions
 from support.app import boot_for, opened, project_at, ready, say, screen_text, until
 
 RECIPE = "name: review-work\ndescription: Review\nagent: reviewer\ntask: {capture: true}\n"

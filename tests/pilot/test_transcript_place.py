@@ -37,7 +37,7 @@ async def test_the_end_of_a_long_session_is_there_at_once_and_its_beginning_when
 ) -> None:
     from bench.session_rows import write_session
     from muniment.paths import resolve_paths
-    from muniment.session.start import StartOptions
+    from muniment.session.options import StartOptions
 
     project = project_at(tmp_path / "p")
     session = write_session(resolve_paths().sessions, project, 120)

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from muniment.paths import resolve_paths
-from muniment.session.start import StartOptions
+from muniment.session.options import StartOptions
 from muniment.settings import Settings
 from muniment.settings.values import ApprovalSettings, TuiSettings
 from muniment.tui.app import MunimentApp

@@ -52,8 +52,9 @@ async def one_turn(place: Place) -> None:
 
 async def next_start(place: Place) -> dict[str, Any]:
     """Open whatever is there as a person would, go on with it, and tell what was found."""
-    (session, *more) = [each.stem for each in place.paths.sessions.glob(f"*{SUFFIX}")] or [None]
-    assert not more
+    stems = [each.stem for each in place.paths.sessions.glob(f"*{SUFFIX}")]
+    assert len(stems) < 2
+    session = stems[0] if stems else None
     record = place.project / ".muniment" / "memory" / "plum.yaml"
     found: dict[str, Any] = {"session": session is not None, "record": record.exists()}
     if record.exists():

@@ -142,7 +142,7 @@ async def sessions_shown(target: Path) -> None:
             if name == "session-80x24":
                 await pilot.press("f2")
                 panel = app.session_screen.panel
-                await until(pilot, lambda panel=panel: "6 records" in panel.title_text)  # type: ignore[misc]
+                await until(pilot, lambda panel=panel: "6 records" in panel.title_text)
                 await pilot.pause(0.1)
                 await picture(app, pilot, "panel-80x24", target)
 

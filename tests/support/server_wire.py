@@ -134,7 +134,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def _read_chat(body: Mapping[str, Any]) -> ModelRequest:
-    instructions, items, names = "", [], dict[str, str]()
+    instructions, items, names = "", list[InputItem](), dict[str, str]()
     for message in body.get("messages", ()):
         text = message.get("content") or ""
         match message["role"]:

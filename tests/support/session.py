@@ -33,7 +33,8 @@ from muniment.model.base import (
 from muniment.paths import Paths
 from muniment.session.engine import Engine
 from muniment.session.events import Event, TurnEnded
-from muniment.session.start import StartOptions, open_session
+from muniment.session.options import StartOptions
+from muniment.session.start import open_session
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult
 from muniment.tools.registry import Registry
 

@@ -8,14 +8,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 from support.environment import REPOSITORY
 from support.terminal import Terminal
 
+Size: TypeAlias = tuple[int, int]
 SIZES = [(80, 24), (40, 20)]
 both_sizes = pytest.mark.parametrize("size", SIZES, ids=["80x24", "40x20"])
 LONG = "\n".join(["a benign beginning", *(f"line {n}" for n in range(2, 143)), "and a different end"])
@@ -59,8 +61,11 @@ class Desk(Terminal):
         return self.answers
 
 
+OpenDesk: TypeAlias = Callable[..., AbstractContextManager[Desk]]
+
+
 @pytest.fixture
-def desk(tmp_path: Path) -> Callable[..., object]:
+def desk(tmp_path: Path) -> OpenDesk:
     @contextmanager
     def start(
         text: str = "text #",
@@ -90,7 +95,7 @@ def desk(tmp_path: Path) -> Callable[..., object]:
 
 
 @both_sizes
-def test_a_person_who_waits_and_reads_can_allow(desk, size) -> None:
+def test_a_person_who_waits_and_reads_can_allow(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.wait_for(IGNORED)
         terminal.read_to_the_end()
@@ -98,7 +103,7 @@ def test_a_person_who_waits_and_reads_can_allow(desk, size) -> None:
 
 
 @both_sizes
-def test_keys_at_once_decide_nothing(desk, size) -> None:
+def test_keys_at_once_decide_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         for key in ("y", "a", "d", "n", "enter", "space", "escape", "1"):
             terminal.press(key)
@@ -108,7 +113,7 @@ def test_keys_at_once_decide_nothing(desk, size) -> None:
 
 
 @both_sizes
-def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk, size) -> None:
+def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk: OpenDesk, size: Size) -> None:
     with desk(count=0, size=size, ready="Saved.") as terminal:
         terminal.send("\x1b[20~")  # F9
         terminal.press(*"yes allow a", "enter", "y")
@@ -119,7 +124,7 @@ def test_keys_typed_ahead_of_the_opening_stay_in_the_composer(desk, size) -> Non
 
 
 @both_sizes
-def test_typing_on_through_the_opening_decides_nothing(desk, size) -> None:
+def test_typing_on_through_the_opening_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         for _ in range(50):
             terminal.press("y")
@@ -129,7 +134,7 @@ def test_typing_on_through_the_opening_decides_nothing(desk, size) -> None:
 
 
 @both_sizes
-def test_a_key_held_for_five_seconds_decides_nothing(desk, size) -> None:
+def test_a_key_held_for_five_seconds_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         for _ in range(150):
             terminal.press("y")
@@ -140,7 +145,7 @@ def test_a_key_held_for_five_seconds_decides_nothing(desk, size) -> None:
 
 @both_sizes
 @pytest.mark.parametrize("when", ["at once", "armed"])
-def test_pastes_decide_nothing_with_and_without_brackets(desk, size, when: str) -> None:
+def test_pastes_decide_nothing_with_and_without_brackets(desk: OpenDesk, size: Size, when: str) -> None:
     with desk(size=size) as terminal:
         for text in ("y\ny\na\n1\n\x1b[201~y\nallow\n", "y\n", "allow"):
             for paste in (terminal.paste, terminal.send):
@@ -151,7 +156,7 @@ def test_pastes_decide_nothing_with_and_without_brackets(desk, size, when: str) 
 
 
 @both_sizes
-def test_a_click_at_the_opening_decides_nothing(desk, size) -> None:
+def test_a_click_at_the_opening_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.wait_for("Allow")
         column, row = terminal.find("Allow")
@@ -159,7 +164,7 @@ def test_a_click_at_the_opening_decides_nothing(desk, size) -> None:
         terminal.calm()
 
 
-def test_a_click_on_the_armed_button_allows(desk) -> None:
+def test_a_click_on_the_armed_button_allows(desk: OpenDesk) -> None:
     with desk() as terminal:
         terminal.armed()
         terminal.click(*terminal.find("Allow once ]"))
@@ -168,7 +173,7 @@ def test_a_click_on_the_armed_button_allows(desk) -> None:
 
 
 @both_sizes
-def test_no_palette_and_no_help_opens_over_it(desk, size) -> None:
+def test_no_palette_and_no_help_opens_over_it(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         for key in ("ctrl+p", "f1"):
             terminal.press(key)
@@ -180,7 +185,7 @@ def test_no_palette_and_no_help_opens_over_it(desk, size) -> None:
 
 
 @both_sizes
-def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk, size) -> None:
+def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.armed()
         os.kill(terminal.child.pid, signal.SIGSTOP)
@@ -192,7 +197,7 @@ def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk, size) -
 
 
 @both_sizes
-def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk, size) -> None:
+def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.wait_for(IGNORED)
         os.kill(terminal.child.pid, signal.SIGSTOP)
@@ -203,7 +208,7 @@ def test_a_key_typed_before_arming_and_read_after_a_stop_decides_nothing(desk, s
 
 
 @both_sizes
-def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk, size) -> None:
+def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.armed()
         os.kill(terminal.child.pid, signal.SIGUSR1)
@@ -214,7 +219,7 @@ def test_a_key_behind_a_stall_that_locks_the_interpreter_decides_nothing(desk, s
 
 
 @both_sizes
-def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk, size) -> None:
+def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk: OpenDesk, size: Size) -> None:
     with desk(count=2, size=size) as terminal:
         terminal.wait_for("1 of 2")
         terminal.read_to_the_end()
@@ -228,7 +233,7 @@ def test_the_second_dialog_right_behind_the_first_needs_its_own_arming(desk, siz
 
 
 @both_sizes
-def test_a_text_longer_than_the_screen_cannot_be_allowed_before_its_end(desk, size) -> None:
+def test_a_text_longer_than_the_screen_cannot_be_allowed_before_its_end(desk: OpenDesk, size: Size) -> None:
     with desk(LONG, size=size) as terminal:
         terminal.armed()
         assert "a different end" not in terminal.text
@@ -245,7 +250,7 @@ def test_a_text_longer_than_the_screen_cannot_be_allowed_before_its_end(desk, si
         assert terminal.decide("a") == [["call-1", True, "user", ""]]
 
 
-def test_resizing_an_open_dialog_decides_nothing_and_keeps_it(desk) -> None:
+def test_resizing_an_open_dialog_decides_nothing_and_keeps_it(desk: OpenDesk) -> None:
     with desk(size=(120, 40)) as terminal:
         terminal.armed()
         for columns, rows in ((80, 24), (40, 20), (20, 8), (120, 40)):
@@ -256,7 +261,7 @@ def test_resizing_an_open_dialog_decides_nothing_and_keeps_it(desk) -> None:
         assert terminal.decide("d") == [["call-1", False, "user", ""]]
 
 
-def test_a_tiny_terminal_says_so_and_can_only_deny(desk) -> None:
+def test_a_tiny_terminal_says_so_and_can_only_deny(desk: OpenDesk) -> None:
     with desk(size=(24, 6), ready="small") as terminal:
         terminal.armed()
         terminal.press("a")
@@ -265,7 +270,7 @@ def test_a_tiny_terminal_says_so_and_can_only_deny(desk) -> None:
         assert terminal.decide("d") == [["call-1", False, "user", ""]]
 
 
-def test_hostile_text_sends_no_control_to_the_terminal(desk) -> None:
+def test_hostile_text_sends_no_control_to_the_terminal(desk: OpenDesk) -> None:
     hostile = "\x1b]0;PWNED\x07 \x1b[2J \x9b31m \u202etxet\u202c [@click=app.quit]x[/] [/]"
     with desk(hostile) as terminal:
         terminal.armed()
@@ -275,7 +280,7 @@ def test_hostile_text_sends_no_control_to_the_terminal(desk) -> None:
         assert "[@click=app.quit]x[/] [/]" in terminal.text
 
 
-def test_a_reason_reaches_the_answer_and_its_keys_decide_nothing(desk) -> None:
+def test_a_reason_reaches_the_answer_and_its_keys_decide_nothing(desk: OpenDesk) -> None:
     with desk() as terminal:
         terminal.armed()
         terminal.press("r")
@@ -287,7 +292,7 @@ def test_a_reason_reaches_the_answer_and_its_keys_decide_nothing(desk) -> None:
         assert terminal.decide("enter") == [["call-1", False, "user", "any day now"]]
 
 
-def test_leaving_the_program_denies(desk) -> None:
+def test_leaving_the_program_denies(desk: OpenDesk) -> None:
     with desk() as terminal:
         terminal.press("ctrl+q")
         assert terminal.exit_code() == 0

@@ -15,7 +15,8 @@ from support.server import Reply, serve
 from support.server_wire import Call
 from support.terminal import COMMAND, Terminal
 
-STORE = Call("memory_store", json.dumps({"id": "rule", "title": "A rule", "content": "Cite both."}), "call_1")
+RULE = {"id": "rule", "title": "A rule", "content": "Cite both."}
+STORE = Call("memory_store", RULE, "call_1")
 SAVE = "Use memory_store to save a project memory:\nid: rule\ntitle: A \u202e rule\ncontent: Cite both."
 KEY = {"OPENAI_API_KEY": "sk-test-neverShown123"}
 
@@ -51,7 +52,7 @@ def test_events_of_a_real_server_tell_the_whole_turn(
     by_name = {each["event"]: each for each in events}
     assert by_name["session"]["provider"] == "openai"
     assert by_name["session"]["mode"] == "manual"
-    assert by_name["tool_call"]["arguments"] == json.loads(STORE.arguments)
+    assert by_name["tool_call"]["arguments"] == RULE
     assert {each["label"] for each in by_name["proposal"]["fields"]} >= {"identifier", "scope", "content"}
     assert (by_name["decision"]["decision"], by_name["decision"]["by"]) == ("denied", "headless")
     assert by_name["tool_result"]["status"] == "denied"

@@ -148,12 +148,10 @@ async def test_what_was_approved_can_not_be_changed_by_whoever_was_shown_it(plac
 
     async def meddle(proposal: Proposal) -> Decision:
         asked.append(proposal)
-        for target, name, value in (
-            (proposal, "plan", None),
-            (proposal.plan, fields(proposal.plan)[0].name, None),
-        ):  # type: ignore[arg-type]
+        plan: Any = proposal.plan
+        for target, name in ((proposal, "plan"), (plan, fields(plan)[0].name)):
             with pytest.raises(FrozenInstanceError):
-                setattr(target, name, value)
+                setattr(target, name, None)
         return Decision(True, "user")
 
     model = StepModel(Say(calls=(RECORD,)), Say("ok"))

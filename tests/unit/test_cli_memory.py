@@ -311,8 +311,8 @@ def test_stats_names_what_is_excluded(cli: Inside, tmp_path: Path) -> None:
 
 
 def test_undo_twice_goes_two_writes_back(cli: Inside) -> None:
-    for content in ("one", "two", "three"):
-        cli("memory", "store", "--title", "t", "--content", content, "--id", "rule")
+    for text in ("one", "two", "three"):
+        cli("memory", "store", "--title", "t", "--content", text, "--id", "rule")
 
     def content() -> str:
         return str(cli("memory", "show", "rule", "--json").json["record"]["content"])
@@ -329,8 +329,8 @@ def test_undo_twice_goes_two_writes_back(cli: Inside) -> None:
 
 
 def test_history_names_the_writes_and_restore_brings_a_text_back(cli: Inside) -> None:
-    for content in ("one", "two", "three"):
-        cli("memory", "store", "--title", "t", "--content", content, "--id", "rule")
+    for text in ("one", "two", "three"):
+        cli("memory", "store", "--title", "t", "--content", text, "--id", "rule")
     lines = cli("memory", "history", "rule").out.splitlines()
     assert len(lines) == 3
     assert all(line.endswith(" by user") for line in lines)

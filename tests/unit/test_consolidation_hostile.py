@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muniment.memory.team.notefile import NewNote
 from muniment.memory.team.rows import rebuild_rows
 from muniment.safety.errors import MunimentError
 from support.consolidation import (
@@ -227,7 +228,5 @@ def test_work_that_a_project_brings_along_is_never_done(tmp_path: Path) -> None:
     assert made.team.consolidation.recover() == ()
 
 
-def _new(title: str):
-    from muniment.memory.team.notefile import NewNote
-
+def _new(title: str) -> NewNote:
     return NewNote(title, f"Something about {title}.", "engine", "engine")

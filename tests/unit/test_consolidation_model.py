@@ -10,10 +10,10 @@ import pytest
 
 from muniment.memory.team.consolidate_prompt import DigestRejected, accept, prompt, tail
 from muniment.model.base import Finished, ModelError, ModelEvent, ModelRequest, ToolCall, Usage, UserItem
-from muniment.session.team.digesting import digested, prepare
+from muniment.session.team.digesting import Digested, digested, prepare
 from support.consolidation import archived, entries, inbox, settings, world
 from support.session import Say, StepModel
-from support.team import USER
+from support.team import USER, Workspace
 
 GOOD = (
     "### 2026-11-30: Locks and clocks\n\n#### Bugs and gotchas\n\n"
@@ -21,7 +21,7 @@ GOOD = (
 )
 
 
-async def ask(root: Path, step: Say, **times: float):
+async def ask(root: Path, step: Say, **times: float) -> tuple[Workspace, Digested, StepModel]:
     made = world(root)
     model = StepModel(step)
     return made, await digested(made.surfaces, prepare(made.surfaces), model, **times), model

@@ -75,7 +75,7 @@ async def test_a_change_is_logged_before_it_runs(place: Place) -> None:
     tools = Tools()
     seen: list[list[str]] = []
 
-    class Watching(type(tools.keep)):  # type: ignore[misc]
+    class Watching(type(tools.keep)):
         def execute(self, proposal, context):  # type: ignore[no-untyped-def]
             seen.append(place.kinds(engine.id))
             return super().execute(proposal, context)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from muniment.safety import files
 from muniment.safety.files import (
     FileRefused,
     LockBusy,
@@ -323,5 +322,5 @@ def test_a_growing_file_is_not_read_beyond_the_limit(tmp_path: Path, monkeypatch
             path.write_bytes(b"a" * 500)
         return info
 
-    monkeypatch.setattr(files.os, "fstat", then_grow)
+    monkeypatch.setattr(os, "fstat", then_grow)
     assert reason(path) == "larger than 100 bytes"

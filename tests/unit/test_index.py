@@ -8,11 +8,12 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from muniment.memory.records.index import Catalog, SearchResult
-from muniment.memory.records.index_file import index_path
+from muniment.memory.records.index_place import index_path
 from muniment.memory.records.scope import resolve_chain
 from muniment.memory.records.store import RecordStore
 from support.poll import until
@@ -230,7 +231,7 @@ def test_without_full_text_search_the_records_are_read_and_it_is_said(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     class Lean(sqlite3.Connection):
-        def execute(self, sql: str, *rest: object) -> sqlite3.Cursor:
+        def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
             if sql.startswith("CREATE VIRTUAL TABLE"):
                 raise sqlite3.OperationalError(missing)
             return super().execute(sql, *rest)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from muniment.memory.origin import Origin
 from muniment.memory.recall.telemetry import MAX_ROWS, Noted, Telemetry
 from muniment.memory.records.plans import StoreRequest
 from muniment.memory.records.project import ensure_project
@@ -56,7 +58,8 @@ def test_the_block_is_fenced_labelled_and_can_say_why(filled: Surfaces) -> None:
     assert shown["name"] == "pack"
     assert shown["items"] == 1
     assert shown["bytes"] == len(block.text.encode())
-    (first,) = shown["rows"]  # type: ignore[misc]
+    first: dict[str, Any]
+    (first,) = shown["rows"]
     assert first["source"] == "note:NOTE-1"
     assert first["score"] == pytest.approx(sum(first["parts"].values()))
     assert set(first["parts"]) == {
@@ -286,9 +289,9 @@ def test_only_the_copy_of_a_record_that_counts_is_recalled(place: Place) -> None
     assert "scope=project" in text
 
 
-def stored(surfaces: Surfaces, title: str, content: str, origin: object) -> None:
+def stored(surfaces: Surfaces, title: str, content: str, origin: Origin) -> None:
     request = StoreRequest(title, content)
-    surfaces.records.commit(surfaces.records.plan_store(request, origin=origin), origin)  # type: ignore[arg-type]
+    surfaces.records.commit(surfaces.records.plan_store(request, origin=origin), origin)
 
 
 def trust_of(surfaces: Surfaces, words: str) -> str:

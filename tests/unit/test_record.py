@@ -187,7 +187,7 @@ def test_a_time_without_offset_is_refused_where_one_is_required() -> None:
         parse_time("2026-10-25T03:07:29", zone_required=True)
 
 
-_TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=60)
+_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 _MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(  # noqa: DTZ001 - made aware below
     lambda moment: moment.replace(microsecond=0, tzinfo=UTC)
 )

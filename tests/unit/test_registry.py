@@ -124,7 +124,7 @@ def test_any_text_is_arguments_or_one_refusal(raw: str) -> None:
         assert sentence.isprintable()
 
 
-@given(st.text(st.characters(blacklist_categories=("Cs",)), max_size=400), st.integers(60, 200))
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=400), st.integers(60, 200))
 def test_a_cut_text_stays_within_its_bound_and_ends_with_the_notice(text: str, bound: int) -> None:
     cut = cut_text(text, "the rest elsewhere", max_bytes=bound)
     assert len(cut.encode()) <= bound

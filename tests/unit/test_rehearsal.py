@@ -500,7 +500,8 @@ async def test_it_streams_in_pieces() -> None:
 
 
 async def test_calls_of_one_session_have_different_ids() -> None:
-    model, items, ids = RehearsalModel(pace=0), [UserItem("list")], set()
+    model, ids = RehearsalModel(pace=0), set()
+    items: list[InputItem] = [UserItem("list")]
     for _ in range(3):
         finished = (await hear(model, ModelRequest("", tuple(items), ALL))).finished
         (call,) = finished.calls
@@ -509,7 +510,7 @@ async def test_calls_of_one_session_have_different_ids() -> None:
             AssistantItem(finished.text, finished.calls),
             ToolItem(call.id, call.name, "0 records."),
             UserItem("list"),
-        ]  # type: ignore[list-item]
+        ]
     assert len(ids) == 3
 
 

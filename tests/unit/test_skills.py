@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def catalog(place: Place) -> Catalog:
     return scan_skills(resolve_chain(place.project, place.paths))
 
 
-def open_with_tools(place: Place, model: StepModel, **options: object) -> Engine:
+def open_with_tools(place: Place, model: StepModel, **options: Any) -> Engine:
     return place.open(model, tools=default_registry(), **options)
 
 

@@ -218,7 +218,7 @@ def test_parameters_are_filled_into_the_first_message(place: Place) -> None:
 
 
 def test_file_tools_are_withheld_where_the_project_holds_our_own_directories(place: Place) -> None:
-    class ReadFile(type(Tools().look)):  # type: ignore[misc]
+    class ReadFile(type(Tools().look)):
         name = "read_file"
 
     from muniment.tools.registry import Registry
@@ -232,7 +232,7 @@ def test_file_tools_are_withheld_where_the_project_holds_our_own_directories(pla
 
 
 async def test_a_withheld_tool_does_not_run(place: Place) -> None:
-    class ReadFile(type(Tools().look)):  # type: ignore[misc]
+    class ReadFile(type(Tools().look)):
         name = "read_file"
 
     from muniment.tools.registry import Registry

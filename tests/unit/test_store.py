@@ -190,7 +190,7 @@ def test_bad_files_never_block_good_ones_and_each_is_named(tmp_path: Path) -> No
     directory = cwd / ".muniment"
     for name, word in (("good-1", "alpha"), ("good-2", "beta"), ("good-3", "gamma")):
         put(directory, name, content=word)
-    bad = {
+    bad: dict[str, str | bytes] = {
         "empty": "",
         "list": "- id: list\n",
         "multi": "---\nid: multi\ntitle: a\ncontent: b\n---\nid: multi\ntitle: c\ncontent: d\n",

@@ -96,7 +96,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_record_and_a_journal_that_
 def _undo_to_the_start(world: World, what: str, changed: bool) -> None:
     """Take everything back: each undo leads to the text before, whatever the kill left."""
     records = world.store()
-    texts = []
+    texts: list[str | None] = []
     while True:
         try:
             plan = records.plan_undo()
@@ -104,13 +104,13 @@ def _undo_to_the_start(world: World, what: str, changed: bool) -> None:
             break
         records.commit_undo(plan, USER)
         texts.append(None if plan.text_then is None else plan.text_then.split("content: ")[1].split("\n")[0])
-    expected: list[str | None] = {
+    expected: dict[str, list[str | None]] = {
         "first": [None] if changed else [],
         "store": ["old text", "oldest text", None] if changed else ["oldest text", None],
         "delete": ["old text", "oldest text", None] if changed else ["oldest text", None],
         "undo": [None] if changed else ["oldest text", None],
-    }[what]
-    assert texts == expected
+    }
+    assert texts == expected[what]
     assert not (world.root / "work" / ".muniment" / "memory" / "r.yaml").exists()
 
 

@@ -175,6 +175,7 @@ async def test_a_report_with_another_word_is_kept_in_the_log_and_used_for_nothin
     assert statuses(place, engine) == ["failed"]
     assert "Forged." in json.dumps(place.log_lines(engine.id))
     result = next(each for each in place.log_lines(engine.id) if each["kind"] == "tool_result")
+    assert engine.task_nonce is not None
     assert engine.task_nonce not in json.dumps(result)
     await engine.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -47,7 +48,7 @@ def opened(place: Place, *, recall: str = "off", cwd: Path | None = None, **fiel
     return place.open(StepModel(Say("Hello.")), tools=default_registry(), recipe=path, cwd=cwd)
 
 
-async def request(place: Place, **options: str) -> ModelRequest:
+async def request(place: Place, **options: Any) -> ModelRequest:
     engine = opened(place, **options)
     try:
         await run(engine, "What about the fan?")
@@ -58,7 +59,7 @@ async def request(place: Place, **options: str) -> ModelRequest:
         await engine.close()
 
 
-async def blocks(place: Place, **options: str) -> list[str]:
+async def blocks(place: Place, **options: Any) -> list[str]:
     engine = opened(place, **options)
     try:
         return [each.name for each in engine.assemble_preview("What about the fan?").blocks]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,14 +12,15 @@ from hypothesis import strategies as st
 
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.team.entry import EntryFault, NewEntry, decode, encode, fields_of, stem_for
+from muniment.memory.team.knowledge import Added
 from muniment.memory.team.rows import paths_in, rebuild_rows
 from muniment.safety.errors import InvalidInput, MunimentError, NotFound
 from support.consolidation import inbox, rows
 from support.team import USER, Workspace, tree
 
 
-def add(made: Workspace, title: str = "Locks", content: str = "Take the lock first.", **more: object):
-    return made.team.knowledge.add(NewEntry(title, content, **({"category": "conventions"} | more)), USER)  # type: ignore[arg-type]
+def add(made: Workspace, title: str = "Locks", content: str = "Take the lock first.", **more: Any) -> Added:
+    return made.team.knowledge.add(NewEntry(title, content, **({"category": "conventions"} | more)), USER)
 
 
 def test_an_entry_by_hand_is_a_file_and_a_row_that_is_trusted_as_yours(tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ def test_a_knowledge_directory_that_is_a_link_is_not_written_through(tmp_path: P
     assert rows(made.surfaces) == []
 
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=80)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=80)
 
 
 @given(TEXT.filter(str.strip), TEXT)

@@ -6,19 +6,20 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from muniment.memory.records.plans import ChangedAfterApproval
-from muniment.memory.team.entry import NewEntry
+from muniment.memory.team.entry import Entry, NewEntry
 from muniment.memory.team.pending import Work
 from muniment.memory.team.rows import entry_row, rebuild_rows
 from support.consolidation import rows
 from support.team import USER, Workspace, tree
 
 
-def add(made: Workspace, title: str, content: str, category: str = "conventions", **more: object):
-    return made.team.knowledge.add(NewEntry(title, content, category, **more), USER).entry  # type: ignore[arg-type]
+def add(made: Workspace, title: str, content: str, category: str = "conventions", **more: Any) -> Entry:
+    return made.team.knowledge.add(NewEntry(title, content, category, **more), USER).entry
 
 
 def proposals(made: Workspace) -> list[tuple[str, str, str | None]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from muniment.memory.team.entry import NewEntry
 from muniment.memory.team.refusals import TeamRefused
-from muniment.model.base import ModelRequest
+from muniment.model.base import ModelEvent, ModelRequest
 from muniment.session.engine import Engine
 from muniment.session.events import Notice
 from muniment.session.team.upkeep import is_due, upkeep
@@ -119,7 +120,7 @@ class Slow(StepModel):
         super().__init__(Say("ok"), Say(hang=True))
         self.asked = asyncio.Event()
 
-    async def stream(self, request: ModelRequest):
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         if self.requests:
             self.asked.set()
         async for event in super().stream(request):

@@ -112,16 +112,15 @@ def test_a_search_looks_at_no_file_while_nothing_changed_and_at_all_when_somethi
     ear = Ear(records)
     ears.append(ear.watch)
     looks = 0
-    from muniment.memory.records import index_file
+    real = os.scandir
 
-    real = index_file.look
-
-    def counted(scope: Any) -> Any:
+    def counted(place: Any) -> Any:
         nonlocal looks
-        looks += scope.kind == "project"
-        return real(scope)
+        looks += isinstance(place, int) and os.path.sameopenfile(place, memory)
+        return real(place)
 
-    monkeypatch.setattr(index_file, "look", counted)
+    memory = os.open(path.parent, os.O_RDONLY)
+    monkeypatch.setattr(os, "scandir", counted)
     ear.settle()
 
     def trusted() -> bool:
@@ -149,7 +148,9 @@ def test_a_search_looks_at_no_file_while_nothing_changed_and_at_all_when_somethi
     os.utime(path, ns=(time_of.st_atime_ns, time_of.st_mtime_ns))
     until(lambda: records.search("black").hits, what="the edit in place")
     assert records.search("white").hits == ()
+    assert looks > 2
     records.close()
+    os.close(memory)
 
 
 def test_nobody_watching_means_looking_every_time(world: World) -> None:
