@@ -18,7 +18,7 @@ from muniment.tui.keymap import known_bindings
 from muniment.tui.palette import PlaceProvider
 from muniment.tui.screens.guide import GuideScreen
 from muniment.tui.slash import COMMANDS
-from support.app import boot_for, opened, project_at, say, until, write_record
+from support.app import boot_for, dialog, opened, project_at, say, until, write_record
 from support.environment import REPOSITORY
 
 Go = Callable[[MunimentApp, Pilot[int]], Awaitable[None]]
@@ -98,8 +98,7 @@ async def digest(app: MunimentApp, pilot: Pilot[int]) -> None:
 
 async def approval(app: MunimentApp, pilot: Pilot[int]) -> None:
     await say(pilot, app, SAVE)
-    await until(pilot, lambda: bool(app.desk.pending))
-    await press("f4")(app, pilot)
+    await dialog(pilot, app)
 
 
 async def parameters(app: MunimentApp, pilot: Pilot[int]) -> None:
@@ -140,7 +139,8 @@ PLACES: dict[str, Place] = {
     "tour": Place(place("tour"), "TourScreen"),
     "map": Place(place("map"), "MapScreen"),
     "digest": Place(digest, "EditText"),
-    # Nothing opens over the dialog, the palette neither.
+    # The palette names nothing of its own, and nothing opens over the dialog, the palette neither.
+    "palette": Place(press("ctrl+p"), "CommandPalette", palette=False),
     "approval": Place(approval, "ApprovalScreen", palette=False),
     "picker": Place(stay, "RecipePicker", pick=True),
     "parameters": Place(parameters, "ParameterForm", pick=True),

@@ -69,6 +69,15 @@ def test_no_screen_text_goes_through_a_markup_sink() -> None:
     assert found == []
 
 
+def test_workers_are_begun_in_one_place_and_never_from_a_coroutine() -> None:
+    """A coroutine whose worker is stopped before it begins is never awaited, which Python says on leaving."""
+    users = [name_of(path) for path in SOURCES if ".run_worker(" in path.read_text(encoding="utf-8")]
+    assert users == ["app/muniment/tui/begin.py"]
+    made = re.compile(r"\bbegin\(\s*[\w.]+,\s*(?!partial\()[\w.]+\(")
+    found = [name_of(path) for path in SOURCES if made.search(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
 @pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX", "raise NotImplementedError"])
 def test_nothing_in_the_source_is_left_open(word: str) -> None:
     found = [name_of(path) for path in SOURCES if re.search(rf"\b{word}\b", path.read_text(encoding="utf-8"))]

@@ -15,7 +15,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from muniment.approval.policy import Mode
+from muniment.safety.visible import reading_line
 from muniment.tui.approvals import ApprovalDesk
+from muniment.tui.begin import begin
 from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.screens.session import LATER_SECONDS, SessionScreen
@@ -199,7 +201,7 @@ class MunimentApp(FrontDoorApp):
     def _past_asked(self) -> None:
         from muniment.tui.draft import find_past
 
-        self.run_worker(find_past(self), group="past", exclusive=True)
+        begin(self, partial(find_past, self), group="past", exclusive=True)
 
     # Leaving
 
@@ -225,7 +227,7 @@ class MunimentApp(FrontDoorApp):
             return
         now = time.monotonic()
         if now - self._quit_asked <= QUIT_SECONDS:
-            self.run_worker(self.action_quit(), group="quit")
+            begin(self, self.action_quit, group="quit")
             return
         self._quit_asked = now
         self.notify("Press Ctrl+C again to leave; your draft stays until then.", markup=False)
@@ -333,8 +335,11 @@ class MunimentApp(FrontDoorApp):
         run_slash(self, name, rest)
 
     def tell(self, text: str, *, error: bool = False) -> None:
-        """Put a sentence into the transcript."""
+        """Put a sentence into the transcript, and over whatever lies above it but a question of approval."""
         self._session.tell(text, error=error)
+        if self.screen is not self._session and self.guard is None:
+            shown = reading_line(text)
+            self.notify(shown, severity="error" if error else "information", markup=False)
 
     @property
     def session_screen(self) -> SessionScreen:

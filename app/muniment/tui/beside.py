@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 from textual import constants
 
 from muniment.safety.errors import MunimentError
+from muniment.tui.begin import begin
+from muniment.tui.place import returned_to, take_out
 from muniment.tui.theme import theme_named
 
 if TYPE_CHECKING:
-    from textual.worker import WorkType
-
     from muniment.session.engine import Engine
     from muniment.session.holdings.atlas import Surface
     from muniment.session.holdings.review import Collector
@@ -35,9 +35,7 @@ def go(app: MunimentApp, place: str) -> None:
         case "settings":
             _settings(app)
         case "tour":
-            from muniment.tui.screens.tour import TourScreen
-
-            app.push_screen(TourScreen())
+            _tour(app)
         case "map":
             _map(app)
         case "review":
@@ -46,10 +44,17 @@ def go(app: MunimentApp, place: str) -> None:
             guide(app, "" if place == "guide" else place)
 
 
+def _tour(app: MunimentApp) -> None:
+    from muniment.tui.screens.tour import TourScreen
+
+    if returned_to(app, TourScreen) is None:
+        app.push_screen(TourScreen())
+
+
 def watch_review(app: MunimentApp) -> None:
     """Say in the status line what waits in the review, from now on; proposals have a line of their own."""
-    work: WorkType[None] = partial(_count, app)
-    app.set_interval(LOOK_SECONDS, lambda: app.run_worker(work, group="review-count", exclusive=True))
+    work = partial(_count, app)
+    app.set_interval(LOOK_SECONDS, lambda: begin(app, work, group="review-count", exclusive=True))
 
 
 async def _count(app: MunimentApp) -> None:
@@ -86,14 +91,14 @@ def _review(app: MunimentApp) -> None:
     if engine is None:
         app.notify("The review shows what waits in a session; open one first.", markup=False)
         return
-    if isinstance(app.screen, ReviewScreen):
+    if returned_to(app, ReviewScreen) is not None:
         return
     collector = _collector(engine)
     app.push_screen(ReviewScreen(lambda: collector.look(app.desk.pending), Reviewer(app, engine)))
 
 
 def guide(app: MunimentApp, topic: str = "") -> None:
-    """Open the guide at a topic, or at the keys of the present place."""
+    """Open the guide at a topic, or at the keys of the present place; one that stands below comes up."""
     from muniment.tui.help import guide_screen
     from muniment.tui.screens.guide import GuideScreen
 
@@ -102,6 +107,7 @@ def guide(app: MunimentApp, topic: str = "") -> None:
             app.screen.show_topic(topic)
         return
     keymap = dict(app.boot.settings.tui.keymap)
+    take_out(app, GuideScreen)
     app.push_screen(guide_screen(app.screen, app, keymap, lambda place: go(app, place), topic))
 
 
@@ -123,7 +129,8 @@ def _map(app: MunimentApp) -> None:
         else:
             reveal(app, surface.group)
 
-    app.push_screen(MapScreen(engine.surfaces), chosen)
+    if returned_to(app, MapScreen) is None:
+        app.push_screen(MapScreen(engine.surfaces), chosen)
 
 
 def reveal(app: MunimentApp, group: str) -> None:
@@ -162,6 +169,8 @@ def _settings(app: MunimentApp) -> None:
     from muniment.settings import load_settings
     from muniment.tui.screens.settings import SettingsScreen
 
+    if returned_to(app, SettingsScreen) is not None:
+        return
     boot = app.boot
 
     def read() -> Settings:

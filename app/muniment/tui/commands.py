@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.approval.policy import Mode
 from muniment.safety.errors import MunimentError
+from muniment.tui.begin import begin
+from muniment.tui.place import leave_for
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
@@ -19,6 +22,10 @@ NOTE_TITLE = 120
 
 def run_slash(app: MunimentApp, name: str, rest: str) -> None:
     """Run the command of this name; `rest` is what stood behind it."""
+    at_home = name in ("new", "memory") or (name == "resume" and rest)
+    if at_home and not leave_for(app, app.session_screen):
+        # What happens on the session's own screen would be hidden by what lies above it.
+        return
     match name:
         case "help":
             app.action_show_help()
@@ -39,15 +46,15 @@ def run_slash(app: MunimentApp, name: str, rest: str) -> None:
         case "review" | "settings" | "guide" | "tour" | "map":
             app.action_go(name)
         case "compact":
-            app.run_worker(_compact(app), group="compact", exclusive=True)
+            begin(app, partial(_compact, app), group="compact", exclusive=True)
         case "clear":
-            app.run_worker(_clear(app, rest), group="clear", exclusive=True)
+            begin(app, partial(_clear, app, rest), group="clear", exclusive=True)
         case "note":
-            app.run_worker(_note(app, rest), group="note")
+            begin(app, partial(_note, app, rest), group="note")
         case "done":
-            app.run_worker(_done(app, rest), group="done", exclusive=True)
+            begin(app, partial(_done, app, rest), group="done", exclusive=True)
         case "quit":
-            app.run_worker(app.action_quit(), group="quit")
+            begin(app, app.action_quit, group="quit")
         case _:
             app.tell(f"There is no command {name}.", error=True)
 

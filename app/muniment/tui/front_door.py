@@ -210,9 +210,12 @@ class FrontDoorApp(App[int]):
 
     def action_command_palette(self) -> None:
         from muniment.tui.palette import CommandPalette
+        from muniment.tui.place import take_out
 
         if self.guard is None and not isinstance(self._screen_on_top(), CommandPalette):
-            self.push_screen(CommandPalette(id="--command-palette"))
+            # One that stands below, under the help that was asked for in it, gives way to this one.
+            take_out(self, CommandPalette)
+            self.push_screen(CommandPalette())
 
     def before_leaving(self, farewell: Callable[[], None]) -> None:
         """Have a function called when the app ends, in whatever way; it must bear being called twice."""

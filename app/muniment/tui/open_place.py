@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+from muniment.tui.place import returned_to
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
@@ -23,6 +24,10 @@ def search(app: MunimentApp, engine: Engine, words: str) -> None:
     """Search; what is chosen opens above the search."""
     from muniment.tui.screens.search import SearchScreen
 
+    standing = returned_to(app, SearchScreen)
+    if standing is not None:
+        standing.search_for(words)
+        return
     app.push_screen(SearchScreen(engine.surfaces, words, lambda item: app.by_hand("open", item)))
 
 
@@ -32,6 +37,8 @@ def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:
     from muniment.session.request.inspecting import inspect as taken_apart
     from muniment.tui.screens.inspector import InspectorScreen
 
+    if returned_to(app, InspectorScreen) is not None:
+        return
     context = engine.context
     sent = engine.last_assembly
 
@@ -65,6 +72,8 @@ def sessions(app: MunimentApp, resume: Callable[[str | None], None]) -> None:
     """Show earlier sessions; what is chosen is resumed."""
     from muniment.tui.screens.sessions import SessionsScreen
 
+    if returned_to(app, SessionsScreen) is not None:
+        return
     engine = app.engine
 
     def rename(title: str) -> None:

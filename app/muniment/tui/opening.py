@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
+from muniment.tui.begin import begin
 
 if TYPE_CHECKING:
-    from textual.worker import WorkType
-
     from muniment.session.engine import Engine
     from muniment.session.options import StartOptions
     from muniment.tui.app import MunimentApp
@@ -22,10 +21,10 @@ def pick(app: MunimentApp) -> None:
     """Let a recipe be chosen and open a session with it; leaving the choice leaves the app."""
     from muniment.tui.screens.picker import Picked, RecipePicker
 
-    def picked(choice: Picked | None) -> None:
-        if choice is None:
+    def picked(choice: Picked | Literal["leave"] | None) -> None:
+        if choice == "leave":
             app.exit(0)
-        else:
+        elif choice is not None:
             app.open(replace(app.options, recipe=choice.recipe, params=choice.params))
 
     app.push_screen(RecipePicker(app.boot), picked)
@@ -94,6 +93,4 @@ def look_around(app: MunimentApp) -> None:
     from muniment.tui.draft import recall
 
     watch_review(app)
-    # As a function: a worker that is stopped before it begins then leaves no coroutine behind.
-    work: WorkType[None] = partial(recall, app)
-    app.run_worker(work, group="past")
+    begin(app, partial(recall, app), group="past")

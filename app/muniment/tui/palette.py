@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.command import CommandList, DiscoveryHit, Hit, Hits, Provider
 from textual.command import CommandPalette as FrameworkPalette
 from textual.content import Content
@@ -12,13 +15,88 @@ from textual.screen import Screen
 from muniment.tui.keynames import key_name
 from muniment.tui.place import Place
 from muniment.tui.slash import COMMANDS
+from muniment.tui.widgets.key_bar import Entry, KeyBar
 from muniment.tui.widgets.options import can_page
 
 _HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
 
 
+_SHOWN = ("palette.next", "palette.previous", "palette.close", "app.help")
+
+
+class _Keys(KeyBar):
+    """The keys of the palette: those of its list count although the focus is where the words are typed."""
+
+    def _entries(self) -> list[Entry]:
+        screen = self.screen
+        keys = {binding.id: (key, binding) for key, binding in reversed(list(screen._bindings))}
+        found = [Entry("Enter", "Run", "palette.run")]
+        for id_ in _SHOWN:
+            key, binding = keys[id_]
+            active = ActiveBinding(screen, binding, True, binding.tooltip)
+            found.append(Entry(key_name(key), binding.description, id_, active))
+        return found
+
+
 class CommandPalette(FrameworkPalette, Place[None]):
     """The palette, which leaves once and bears a terminal without room for its list."""
+
+    BINDING_GROUP_TITLE = "Commands"
+    HELP = "Type letters of a name or of what it does; the arrows choose and Enter runs what is chosen."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "cursor_down", "Next", tooltip="Go to the next command", id="palette.next"),
+        Binding(
+            "up",
+            "command_list('cursor_up')",
+            "Previous",
+            tooltip="Go to the command before",
+            id="palette.previous",
+        ),
+        Binding(
+            "pagedown",
+            "command_list('page_down')",
+            "Page down",
+            show=False,
+            tooltip="Go on by a page",
+            id="palette.page-down",
+        ),
+        Binding(
+            "pageup",
+            "command_list('page_up')",
+            "Page up",
+            show=False,
+            tooltip="Go back by a page",
+            id="palette.page-up",
+        ),
+        Binding(
+            "ctrl+home,shift+home",
+            "command_list('first')",
+            "First",
+            show=False,
+            tooltip="Go to the first command",
+            id="palette.first",
+        ),
+        Binding(
+            "ctrl+end,shift+end",
+            "command_list('last')",
+            "Last",
+            show=False,
+            tooltip="Go to the last command",
+            id="palette.last",
+        ),
+        Binding("escape", "escape", "Close", tooltip="Close it and run nothing", id="palette.close"),
+        Binding(
+            "f1", "app.show_help", "Help", tooltip="Keys of this place, and how memory works", id="app.help"
+        ),
+    ]
+    DEFAULT_CSS = """
+    CommandPalette > KeyBar { dock: bottom; }
+    CommandPalette CommandList { max-height: 60vh; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield _Keys()
 
     def _action_command_list(self, action: str) -> None:
         rows = self.query(CommandList)

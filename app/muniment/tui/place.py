@@ -6,9 +6,10 @@ would take the screen below with it, which ends in an empty terminal.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
+from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.errors import NoWidget
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
     from textual.message import Message
 
 
+ScreenT = TypeVar("ScreenT", bound=Screen[Any])
+_ASKS = "A question is open here; answer it or leave it first."
+
+
 class Place(Screen[ScreenResultType]):
     """A screen that leaves only once, and only itself."""
+
+    ASKS: ClassVar[bool] = False
+    """Whether an answer is given here, perhaps half typed: then it is not left for another place."""
 
     @property
     def stands(self) -> bool:
@@ -62,6 +70,8 @@ class Place(Screen[ScreenResultType]):
 class Modal(ModalScreen[ScreenResultType], Place[ScreenResultType]):
     """A question above another screen that leaves only once, and only itself."""
 
+    ASKS: ClassVar[bool] = True
+
     def __init__(self) -> None:
         super().__init__()
         if not isinstance(self, InputGuard):
@@ -69,6 +79,39 @@ class Modal(ModalScreen[ScreenResultType], Place[ScreenResultType]):
             tooltip = "Keys of this place, and how memory works"
             shown = Binding("f1", "app.show_help", "Help", tooltip=tooltip, id="app.help")
             self._bindings.key_to_bindings.setdefault("f1", []).append(shown)
+
+
+def returned_to(app: App[Any], kind: type[ScreenT]) -> ScreenT | None:
+    """Go back to the place of this kind, where one stands already; None where none does.
+
+    So no place stands twice, and going from place to place never ends in a pile of them.
+    """
+    found = next((each for each in app.screen_stack if isinstance(each, kind)), None)
+    if found is not None:
+        leave_for(app, found)
+    return found
+
+
+def leave_for(app: App[Any], place: Screen[Any]) -> bool:
+    """Leave what lies above a place; stop at a question and say so. Return whether the place was reached."""
+    while (above := app.screen) is not place:
+        if isinstance(above, Place) and above.ASKS:
+            app.notify(_ASKS, markup=False)
+            return False
+        above.dismiss(None)
+        if app.screen is above:
+            return False
+    return True
+
+
+def take_out(app: App[Any], kind: type[Screen[Any]]) -> None:
+    """Take places of this kind away from below others, before another one opens above them."""
+    stack = app._screen_stack
+    for each in stack[1:-1]:
+        if isinstance(each, kind):
+            stack.remove(each)
+            each._pop_result_callback()
+            app.call_next(app._replace_screen, each)
 
 
 def _stale(message: Message) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Asker, Decision, Proposal
@@ -12,6 +13,7 @@ from muniment.memory.origin import Origin
 from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.items import KIND_WORDS, Item
+from muniment.tui.begin import begin
 
 if TYPE_CHECKING:
     from muniment.session.engine import Engine
@@ -25,13 +27,14 @@ def do(app: MunimentApp, engine: Engine, verb: str, item: Item | None) -> None:
     if verb == "undo":
         from muniment.tui.by_hand.undo import undo
 
-        _run(app, undo(app, engine))
+        _run(app, partial(undo, app, engine))
     elif verb in ("note", "create"):
         from muniment.tui.by_hand import new
 
-        _run(app, new.note(app, engine) if verb == "note" else new.create(app, engine, item))
+        note, create = partial(new.note, app, engine), partial(new.create, app, engine, item)
+        _run(app, note if verb == "note" else create)
     elif item is not None:
-        _run(app, _act(app, engine, verb, item))
+        _run(app, partial(_act, app, engine, verb, item))
 
 
 async def _act(app: MunimentApp, engine: Engine, verb: str, item: Item) -> None:
@@ -103,31 +106,27 @@ def verbs_of(item: Item) -> tuple[tuple[str, str, str], ...]:
             return (_EDIT, _COPY)
 
 
-def _run(app: MunimentApp, work: Awaitable[None]) -> None:
-    app.run_worker(_told(app, work), group="by-hand")
+def _run(app: MunimentApp, work: Callable[[], Awaitable[None]]) -> None:
+    begin(app, partial(_told, app, work), group="by-hand")
 
 
-async def _told(app: MunimentApp, work: Awaitable[None]) -> None:
+async def _told(app: MunimentApp, work: Callable[[], Awaitable[None]]) -> None:
     """Say a failure in one sentence, where the person is looking."""
     try:
-        await work
+        await work()
     except (MunimentError, OSError) as error:
         fault(app, str(error))
 
 
 def fault(app: MunimentApp, sentence: str) -> None:
-    """Say what went wrong: in the conversation, and over whatever screen lies above it."""
+    """Say what went wrong."""
     app.tell(sentence, error=True)
-    if app.screen is not app.session_screen:
-        app.notify(reading_line(sentence), severity="error", markup=False)
 
 
 def done(app: MunimentApp, sentence: str, written: str) -> None:
     """Say what was written, and let everything that shows memory look again."""
     app.tell(sentence)
     app.session_screen.written(written)
-    if app.screen is not app.session_screen:
-        app.notify(reading_line(sentence), markup=False)
 
 
 def origin_of(engine: Engine, reason: str = "", *, one_act: bool = False) -> Origin:

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
-from textual.worker import WorkType
 
 from muniment.approval.proposal import Proposal
 from muniment.safety.visible import reading_line
+from muniment.tui.begin import begin
 from muniment.tui.modals.approval_choices import Choice, ChoiceRow, Offer
 from muniment.tui.modals.approval_document import NARROW, Document, View, build_document, size_of
 from muniment.tui.modals.approval_reason import ReasonField
@@ -57,8 +57,7 @@ class ApprovalPanel(Vertical):
 
     def on_mount(self) -> None:
         if self._large:
-            work: WorkType[None] = self._prepare
-            self.run_worker(work, group="approval-document", exclusive=True)
+            begin(self, self._prepare, group="approval-document", exclusive=True)
         else:
             self._take_document(build_document(self._proposal))
 
@@ -111,9 +110,7 @@ class ApprovalPanel(Vertical):
             self.text.show(lines, top=top)
 
         self.text.show((), top=top)
-        # As a function, not a coroutine: what is replaced before it began leaves nothing unawaited behind.
-        work: WorkType[None] = show_large
-        self.run_worker(work, group="approval-view", exclusive=True)
+        begin(self, show_large, group="approval-view", exclusive=True)
 
     def _standing_words(self, *, cramped: bool) -> Content:
         told = (self._proposal.coverage, "" if cramped else self._proposal.shown_later)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -14,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
 from muniment.tui.alive import stands
+from muniment.tui.begin import begin
 from muniment.tui.keymap import Known, clash_of, fault_of, known_bindings, usable
 from muniment.tui.keynames import key_name
 from muniment.tui.modals.entry import Entry
@@ -162,7 +164,7 @@ class KeymapScreen(Place[None]):
         """Give a binding its own keys again."""
         known = self._selected()
         if known is not None and known.id in self._keymap:
-            self.run_worker(self._change(known, None), group="keymap-ask", exclusive=True)
+            begin(self, partial(self._change, known, None), group="keymap-ask", exclusive=True)
 
     def action_filter(self) -> None:
         """Open the filter."""

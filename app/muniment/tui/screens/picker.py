@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -33,9 +33,10 @@ class Picked:
     params: dict[str, str]
 
 
-class RecipePicker(Place[Picked | None]):
-    """Lists recipes; Enter starts one."""
+class RecipePicker(Place[Picked | Literal["leave"] | None]):
+    """Lists recipes; Enter starts one. None says that something else took its place."""
 
+    ASKS: ClassVar[bool] = True
     AUTO_FOCUS: ClassVar[str | None] = "#recipes"
     BINDING_GROUP_TITLE = "Recipes"
     HELP = "A recipe sets up a session. Read its text beside the list before you start it."
@@ -108,12 +109,13 @@ class RecipePicker(Place[Picked | None]):
 
     def action_leave(self) -> None:
         """Go back without a choice."""
-        self.dismiss(None)
+        self.dismiss("leave")
 
 
 class ParameterForm(Place[dict[str, str] | None]):
     """Asks for the values of a recipe's parameters; they are filled in literally, once."""
 
+    ASKS: ClassVar[bool] = True
     AUTO_FOCUS: ClassVar[str | None] = "Input"
     BINDING_GROUP_TITLE = "Parameters"
     HELP = "Tab or Enter goes to the next field; Start checks all of them."

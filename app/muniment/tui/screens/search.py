@@ -97,6 +97,11 @@ class SearchScreen(Place[None]):
     def hits(self) -> tuple[Hit, ...]:
         return () if self._answer is None else self._answer.hits
 
+    def search_for(self, words: str) -> None:
+        """Search for other words; no words leave those that stand there."""
+        if words:
+            self.query_one("#search-words", Input).value = words
+
     @on(Input.Changed)
     def _changed(self) -> None:
         self._search()

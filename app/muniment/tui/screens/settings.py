@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on, work
@@ -18,6 +19,7 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.visible import reading_line
 from muniment.settings import Settings
 from muniment.tui.alive import stands
+from muniment.tui.begin import begin
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.place import Place
@@ -260,7 +262,7 @@ class SettingsScreen(Place[None]):
         if not row.kept:
             self._say(f"{row.key} does not stand in the file; its value comes from: {row.origin}.")
         else:
-            self.run_worker(self._write(row, None), group="settings-ask", exclusive=True)
+            begin(self, partial(self._write, row, None), group="settings-ask", exclusive=True)
 
     # Moving about
 

@@ -19,8 +19,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.worker import WorkType
 
+from muniment.tui.begin import begin
 from muniment.tui.widgets.exact_lines import Line, Row, cells, halves, lay_out, pieces, row_of_line
 
 TONES = (
@@ -147,9 +147,7 @@ class ExactText(ScrollView, can_focus=False):
             return
         self._rows = []
         self.refresh()
-        # A function, not a coroutine: what is replaced before it began leaves nothing unawaited behind.
-        work: WorkType[None] = partial(self._lay_out_aside, top, width)
-        self.run_worker(work, group="exact-text-layout", exclusive=True)
+        begin(self, partial(self._lay_out_aside, top, width), group="exact-text-layout", exclusive=True)
 
     async def _lay_out_aside(self, top: int, width: int) -> None:
         lines = self._lines
