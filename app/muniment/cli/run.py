@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +15,7 @@ from muniment.cli.shell import FAILED, INTERRUPTED, OK, Shell, UsageError
 if TYPE_CHECKING:
     from muniment.approval.proposal import Approver
     from muniment.session.engine import Engine
-    from muniment.session.events import Event, TurnEnded
+    from muniment.session.events import Event
     from muniment.session.options import StartOptions
 
 
@@ -133,6 +132,7 @@ def _screen(arguments: argparse.Namespace, shell: Shell) -> int:
 
 async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) -> int:
     from muniment.cli.asking import terminal_approver
+    from muniment.session.events import TurnEnded
 
     engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
     if not first_message(engine, prompt).strip():
@@ -161,11 +161,12 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
     try:
-        ended: TurnEnded
+        fault = engine.model_fault
         for event in engine.opening:
-            emit(event)
-        if engine.model_fault:
-            ended = refused(emit)
+            emit(as_error(event, fault))
+        if fault:
+            ended = TurnEnded("failed")
+            emit(ended)
         else:
             ended = await engine.turn(first_message(engine, prompt), emit)
     finally:
@@ -178,13 +179,11 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
     return OK if ended.status == "completed" else FAILED
 
 
-def refused(emit: Callable[[Event], None]) -> TurnEnded:
-    """End a run that no model can answer; the opening has said why."""
-    from muniment.session.events import TurnEnded
+def as_error(event: Event, fault: str) -> Event:
+    """Return the event of an opening as a pipe sees it: why no model can answer is what the run fails of."""
+    from muniment.session.events import ErrorRaised, Notice
 
-    ended = TurnEnded("failed")
-    emit(ended)
-    return ended
+    return ErrorRaised(fault) if fault and event == Notice(fault) else event
 
 
 def first_message(engine: Engine, prompt: str) -> str:
