@@ -27,6 +27,13 @@ def test_tools_are_listed_with_their_schemas_and_none_runs_commands(cli: Inside)
     assert not any(word in name for name in tools for word in ("shell", "exec", "bash", "run", "agent"))
 
 
+def test_the_list_of_tools_takes_the_options_of_every_list(cli: Inside) -> None:
+    every = cli("tool", "list", "--all", "--scope", "project", "--json").json["tools"]
+    assert every == cli("tool", "list", "--json").json["tools"]
+    assert cli("tool", "list", "--limit", "2", "--json").json["tools"] == every[:2]
+    assert cli("tool", "list", "--limit", "0").code == 2
+
+
 def test_a_call_without_a_terminal_is_denied_and_changes_nothing(cli: Inside, tmp_path: Path) -> None:
     done = cli("tool", "call", "memory_store", "--args", json.dumps(STORE), "--json")
     assert done.code == 1
@@ -312,6 +319,7 @@ def test_config_names_the_places_shows_the_values_and_begins_a_file(cli: Inside,
     assert cli("config", "init").code == 1
     assert (user / "config" / "config.yaml").stat().st_mode & 0o777 == 0o600
     shown = cli("config", "show", "--json").json
+    assert shown["settings"]["model.provider"] == {"value": "rehearsal", "origin": "default"}
     assert shown["provider"] == "rehearsal"
     assert shown["settings"]["approval.quiet_seconds"] == {"value": 0.8, "origin": "default"}
 

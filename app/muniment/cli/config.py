@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from muniment.cli.shell import OK, Shell
 
@@ -13,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, action, text in (
         ("path", path, "print where everything is kept"),
         ("show", show, "print the effective values and where each came from"),
-        ("init", init, "write a settings file in which every line is a comment"),
+        ("init", init, "write a settings file that holds every default as a comment"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--json", action="store_true", help="one JSON object")
@@ -48,6 +49,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
 
     settings = shell.settings
     provider, why = effective_provider(settings, shell.environ)
+    settings = replace(settings, model=replace(settings.model, provider=provider))
     if arguments.json:
         shell.json(
             {

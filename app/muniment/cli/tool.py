@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from muniment.cli.shell import FAILED, OK, USAGE, Shell
+from muniment.cli.shell import FAILED, OK, USAGE, Shell, positive
 
 _CODES = {"completed": OK, "invalid_arguments": USAGE, "unknown_tool": USAGE}
 
@@ -15,6 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     command = commands.add_parser("list", help="list the tools that are offered here")
     command.add_argument("--json", action="store_true", help="one JSON object with their schemas")
+    command.add_argument("--limit", type=positive, help="at most so many")
+    command.add_argument("--all", action="store_true", help="all of them, which is what is listed anyway")
+    command.add_argument(
+        "--scope", choices=("project", "global"), help="tools belong to none; lists the same"
+    )
     command.set_defaults(action=list_all)
 
     command = commands.add_parser("call", help="call one tool; what changes something is asked about")
@@ -29,7 +34,7 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
     """List the tools."""
     from muniment.session.toolcall import offered
 
-    tools = offered(shell.surfaces)
+    tools = offered(shell.surfaces)[: None if arguments.all else arguments.limit]
     if arguments.json:
         rows = [
             {

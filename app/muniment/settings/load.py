@@ -92,11 +92,8 @@ def effective_provider(settings: Settings, environ: Mapping[str, str]) -> tuple[
     if model.name and environ.get(model.api_key_env, "").strip():
         return "openai", f"The model answers as set: a model name stands and {model.api_key_env} holds a key."
     if model.name:
-        missing = f"model.base_url or a key in {model.api_key_env}"
-        return (
-            "rehearsal",
-            f"The rehearsal model answers: {model.name} is named, but neither {missing} is set.",
-        )
+        missing = f"neither model.base_url nor a key in {model.api_key_env} is set"
+        return "rehearsal", f"The rehearsal model answers: {model.name} is named, but {missing}."
     return (
         "rehearsal",
         "The rehearsal model answers: no real model is configured (see: muniment config init).",
