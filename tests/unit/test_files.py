@@ -258,6 +258,20 @@ def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: 
     assert log.read_bytes() == b"one\nthree\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(b"", b"new\n"), (b"whole\n", b"whole\nnew\n"), (b"whole\ntor", b"whole\ntor\nnew\n")],
+)
+def test_a_line_of_its_own_is_not_added_to_one_that_was_cut_off(
+    before: bytes, after: bytes, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(before)
+    with open_directory(tmp_path) as fd:
+        append_durable(log, b"new\n", own_line=True, dir_fd=fd)
+    assert log.read_bytes() == after
+
+
 def test_an_error_names_the_file_and_not_the_temporary_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -400,17 +401,60 @@ def test_a_touched_file_with_the_same_text_may_proceed(tmp_path: Path) -> None:
     assert records.get("r").record.content == "approved"
 
 
-def test_a_scope_swapped_for_a_link_after_approval_is_not_written_through(tmp_path: Path) -> None:
+@pytest.mark.parametrize("swapped", ["memory", "."])
+def test_a_scope_swapped_for_a_link_after_approval_is_not_written_through(
+    swapped: str, tmp_path: Path
+) -> None:
     world = World(tmp_path)
     cwd = world.directory("work", scope=True)
     outside = world.directory("outside", scope=True) / ".muniment"
     records = world.store(cwd)
+    store(records, "Before", id="before")
     plan = records.plan_store(StoreRequest("R", "approved"), origin=AGENT)
-    (cwd / ".muniment" / "memory").rmdir()
-    (cwd / ".muniment" / "memory").symlink_to(outside / "memory")
+    place = cwd / ".muniment" / swapped
+    place.rename(tmp_path / "aside")
+    place.symlink_to(outside / swapped)
     with pytest.raises(ChangedAfterApproval):
         records.commit(plan, AGENT)
     assert list((outside / "memory").iterdir()) == []
+
+
+def test_a_scope_that_became_the_data_directory_after_approval_is_not_written_to(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    records = world.store(cwd)
+    plan = records.plan_store(StoreRequest("R", "approved"), origin=AGENT)
+    world.global_dir.parent.mkdir()
+    world.global_dir.symlink_to(cwd / ".muniment")
+    with pytest.raises(ChangedAfterApproval):
+        records.commit(plan, AGENT)
+    assert not list((cwd / ".muniment" / "memory").iterdir())
+
+
+def test_what_is_missing_between_two_stores_of_one_process_is_made_again(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work")
+    records = world.store(cwd)
+    directory = store(records, "One", id="one").path.parent.parent
+    (directory / "project.yaml").unlink()
+    store(records, "Two", id="two")
+    assert (directory / "project.yaml").exists()
+    shutil.rmtree(directory / "memory")
+    store(records, "Three", id="three")
+    shutil.rmtree(directory)
+    store(records, "Four", id="four")
+    assert ids(records) == ["four"]
+    assert (directory / "project.yaml").exists()
+
+
+def test_a_new_process_puts_the_modes_of_a_scope_right_with_its_first_store(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    directory = cwd / ".muniment"
+    for each in (directory, directory / "memory"):
+        each.chmod(0o755)
+    store(world.store(cwd), "R", id="r")
+    assert [each.stat().st_mode & 0o777 for each in (directory, directory / "memory")] == [0o700, 0o700]
 
 
 def test_a_copy_that_stays_expired_is_said_in_plan_and_outcome(tmp_path: Path) -> None:

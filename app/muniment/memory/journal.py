@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,8 +18,9 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     append_durable,
     digest,
-    locked,
+    open_directory,
     read_regular,
+    take_lock,
     write_atomic,
 )
 
@@ -27,7 +28,6 @@ MAX_SEGMENT_BYTES = 1_073_741_824
 _SUFFIX = ".jsonl"
 _LOCK_TIMEOUT = 20.0
 _LOCKS = ".locks"
-_OWN_LOCK = "journal"
 
 
 class JournalFault(MunimentError):  # noqa: N818 - a fault of the place, not of the program
@@ -73,6 +73,7 @@ class Entry:
 
 _ENTRY_FIELDS = tuple(each.name for each in fields(Entry))
 _ORIGIN_FIELDS = tuple(each.name for each in fields(Origin))
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,10 @@ class Journal:
     def __init__(self, directory: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.directory = directory
         self.clock = clock
+        self._locks = directory / _LOCKS
+        self._own_lock = self._locks / "journal.lock"
+        self._segment: Path | None = None
+        """The file that the newest entry of this process went to."""
 
     def guard(self, directory: Path) -> AbstractContextManager[None]:
         """Lock one memory directory between processes; hold it while a state is compared and then written.
@@ -119,7 +124,7 @@ class Journal:
         Raise `LockBusy` where another process keeps it and `JournalFault` where there can be no lock.
         """
         key = hashlib.sha256(os.path.realpath(directory).encode("utf-8", "surrogateescape")).hexdigest()
-        return self._lock(key[:32])
+        return self._locked(self._locks / f"{key[:32]}.lock")
 
     def begin(
         self,
@@ -184,17 +189,17 @@ class Journal:
     def write(self, entry: Entry) -> None:
         """Append an entry durably; raise `JournalFault` where that cannot be."""
         try:
-            self._append({"entry": entry.as_dict()})
+            self._segment = self._append({"entry": entry.as_dict()})
         except OSError as error:
             raise JournalFault(self.directory, error) from error
 
     def settle(self, entry_id: str) -> None:
         """Note that the effect of an entry is on disk."""
-        self._append({"settled": entry_id})
+        self._append({"settled": entry_id}, self._segment)
 
     def fail(self, entry_id: str) -> None:
         """Note that the effect of an entry never came."""
-        self._append({"failed": entry_id})
+        self._append({"failed": entry_id}, self._segment)
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries, newest first, without those that are known to have failed."""
@@ -236,7 +241,7 @@ class Journal:
     def purge(self, matches: Callable[[Entry], bool]) -> int:
         """Remove the earlier texts of matching entries for good and return how many there were."""
         removed = 0
-        with self._lock(_OWN_LOCK):
+        with self._locked(self._own_lock):
             for segment in self._segments():
                 kept: list[bytes] = []
                 changed = False
@@ -252,54 +257,46 @@ class Journal:
                     write_atomic(segment, b"\n".join(kept) + b"\n")
         return removed
 
-    def _append(self, item: dict[str, Any]) -> None:
-        with self._lock(_OWN_LOCK):
-            segments = self._segments()
-            month = f"{self.clock():%Y-%m}{_SUFFIX}"
-            # Never behind the last file: a clock that went back must not put a new write among the old ones.
-            path = self.directory / (
-                month if not segments or segments[-1].name < month else segments[-1].name
-            )
-            data = _encode(item) + b"\n"
-            # Only a regular file is opened here: a named pipe would keep the write waiting for ever.
-            if path.is_file() and not _ends_with_newline(path):
-                data = b"\n" + data
-            append_durable(path, data)
+    def _append(self, item: dict[str, Any], segment: Path | None = None) -> Path:
+        """Add a line to a segment, the newest where none is given, and return which one that was."""
+        data = _encode(item) + b"\n"
+        with self._locked(self._own_lock), open_directory(self.directory) as place:
+            if segment is None:
+                # Never behind the last one: a clock that went back must not put a write among the old ones.
+                segment = self.directory / max((self.clock().isoformat()[:7] + _SUFFIX, *_names(place)))
+            append_durable(segment, data, own_line=True, dir_fd=place)
+        return segment
 
     @contextmanager
-    def _lock(self, name: str) -> Iterator[None]:
-        with ExitStack() as held:
-            try:
-                held.enter_context(locked(self.directory / _LOCKS / f"{name}.lock", timeout=_LOCK_TIMEOUT))
-            except OSError as error:
-                raise JournalFault(self.directory, error) from error
+    def _locked(self, lock: Path) -> Iterator[None]:
+        try:
+            fd = take_lock(lock, timeout=_LOCK_TIMEOUT)
+        except OSError as error:
+            raise JournalFault(self.directory, error) from error
+        try:
             yield
+        finally:
+            os.close(fd)
 
     def _segments(self) -> list[Path]:
         try:
-            names = sorted(
-                name for name in os.listdir(self.directory) if name.endswith(_SUFFIX) and name[0] != "."
-            )
+            with open_directory(self.directory) as place:
+                return [self.directory / name for name in sorted(_names(place))]
         except FileNotFoundError:
             return []
-        return [self.directory / name for name in names]
 
     def _read(self, segment: Path) -> bytes:
         return read_regular(segment, max_bytes=MAX_SEGMENT_BYTES)
 
 
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        if size == 0:
-            return True
-        stream.seek(size - 1)
-        return stream.read(1) == b"\n"
+def _names(place: int) -> list[str]:
+    """Return the names of the segments in the journal's open directory."""
+    return [name for name in os.listdir(place) if name.endswith(_SUFFIX) and name[0] != "."]
 
 
 def _encode(item: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        return _ENCODER.encode(item).encode("utf-8")
     except UnicodeEncodeError:
         # Bytes that are no UTF-8 stand as lone surrogates here; as JSON escapes they survive.
         return json.dumps(item, separators=(",", ":")).encode("ascii")

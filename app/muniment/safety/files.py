@@ -26,7 +26,8 @@ PRIVATE_FILE = 0o600
 _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _TEMP_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNLINKED_NAME = "memory"
 _MAX_TEMP_STEM = 120
 _CHUNK = 1_048_576
@@ -180,12 +181,14 @@ def write_atomic(
             _sync_directory(parent)
 
 
-def append_durable(path: Path, data: bytes) -> None:
+def append_durable(path: Path, data: bytes, *, own_line: bool = False, dir_fd: int | None = None) -> None:
     """Add `data` at the end of a file, made 0600 where it is missing, and return when it is on disk.
 
-    Where it does not fit whole the file is cut back to its former length before the `OSError` goes on.
+    With `own_line` a line that was cut off before it is ended first. With `dir_fd` only the last component
+    of `path` counts, in that open directory. Where the data does not fit whole the file is cut back to its
+    former length before the `OSError` goes on.
     """
-    with open_directory(path.parent) as parent:
+    with open_directory(path.parent) if dir_fd is None else nullcontext(dir_fd) as parent:
         created = False
         try:
             fd = os.open(path.name, _APPEND_FLAGS, dir_fd=parent)
@@ -203,6 +206,8 @@ def append_durable(path: Path, data: bytes) -> None:
                 raise FileRefused(path, reason)
             if created and stat.S_IMODE(info.st_mode) != PRIVATE_FILE:
                 os.fchmod(fd, PRIVATE_FILE)
+            if own_line and info.st_size and os.pread(fd, 1, info.st_size - 1) != b"\n":
+                data = b"\n" + data
             try:
                 _write_all(fd, data)
                 os.fsync(fd)
@@ -216,10 +221,13 @@ def append_durable(path: Path, data: bytes) -> None:
             _sync_directory(parent)
 
 
-def remove_file(path: Path, *, durable: bool = True) -> bool:
-    """Remove a file, never through a link of ours; return False where nothing was there."""
+def remove_file(path: Path, *, durable: bool = True, dir_fd: int | None = None) -> bool:
+    """Remove a file, never through a link of ours; return False where nothing was there.
+
+    With `dir_fd` only the last component of `path` counts, in that open directory.
+    """
     try:
-        with open_directory(path.parent) as parent:
+        with open_directory(path.parent) if dir_fd is None else nullcontext(dir_fd) as parent:
             os.unlink(path.name, dir_fd=parent)
             if durable:
                 _sync_directory(parent)
@@ -272,16 +280,29 @@ def locked(path: Path, *, timeout: float = 10.0) -> Iterator[None]:
     Raise `LockBusy` where another one keeps it. Not reentrant: a second lock on the same path waits for the
     first.
     """
-    ensure_private_dir(path.parent)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+    fd = take_lock(path, timeout=timeout)
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def take_lock(path: Path, *, timeout: float = 10.0) -> int:
+    """Take a lock as `locked` does and return what holds it: closing it lets the lock go."""
+    try:
+        fd = os.open(path, _LOCK_FLAGS, PRIVATE_FILE)
+    except FileNotFoundError:
+        ensure_private_dir(path.parent)
+        fd = os.open(path, _LOCK_FLAGS, PRIVATE_FILE)
     try:
         if stat.S_IMODE(os.fstat(fd).st_mode) != PRIVATE_FILE:
             with suppress(PermissionError):  # some sandboxes forbid chmod; the lock holds all the same
                 os.fchmod(fd, PRIVATE_FILE)
         _take_turn(fd, path, time.monotonic() + timeout)
-        yield
-    finally:
-        os.close(fd)  # which lets go of the lock
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def _take_turn(fd: int, path: Path, deadline: float) -> None:

@@ -57,15 +57,19 @@ def _look(directory: Path) -> Project | str | None:
     return Project(project_id, name if isinstance(name, str) and name else directory.parent.name)
 
 
+def has_project(directory: Path) -> bool:
+    """Tell whether something stands at the place of a `.muniment`'s `project.yaml`, usable or not."""
+    return os.path.lexists(f"{directory}/{FILE_NAME}")
+
+
 def ensure_project(directory: Path) -> Project | None:
     """Make a `.muniment` with its `project.yaml` where they are missing and return what stands there.
 
     A file that is there but unusable is left alone and None returned. Call it with the directory's lock held.
     """
     ensure_private_dir(directory)
-    path = directory / FILE_NAME
-    if not os.path.lexists(path):
+    if not has_project(directory):
         project = Project(secrets.token_hex(16), directory.parent.name or "/")
-        write_atomic(path, dump({"id": project.id, "name": project.name}))
+        write_atomic(directory / FILE_NAME, dump({"id": project.id, "name": project.name}))
         return project
     return read_project(directory)

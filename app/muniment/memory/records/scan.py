@@ -79,7 +79,8 @@ class Reading:
         return self.data is None and not self.reason
 
 
-_ABSENT = Reading()
+ABSENT = Reading()
+"""What reading a file that is not there leads to."""
 
 
 def record_path(scope: Scope, record_id: str) -> Path:
@@ -112,7 +113,7 @@ def read_in(dir_fd: int, name: str) -> Reading:
     try:
         fd = os.open(name, _FILE_FLAGS, dir_fd=dir_fd)
     except FileNotFoundError:
-        return _ABSENT
+        return ABSENT
     except OSError as error:
         return Reading(reason=_open_problem(error))
     try:
@@ -142,7 +143,7 @@ def read_copy(scope: Scope, record_id: str) -> Reading:
     """Read one record file of a scope by its id."""
     try:
         with open_memory_dir(scope) as dir_fd:
-            return _ABSENT if dir_fd is None else read_in(dir_fd, f"{record_id}{SUFFIX}")
+            return ABSENT if dir_fd is None else read_in(dir_fd, f"{record_id}{SUFFIX}")
     except OSError as error:
         return Reading(reason=_open_problem(error))
 

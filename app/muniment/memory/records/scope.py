@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from muniment.paths import PROJECT_DIR_NAME, Paths
 
 ScopeKind = Literal["global", "project"]
 MEMORY_DIR_NAME = "memory"
+_INNER = f"holds a {MEMORY_DIR_NAME}/ that "
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,10 @@ class Scope:
     kind: ScopeKind
     directory: Path
     warnings: tuple[str, ...] = ()
+    memory_dir: Path = field(init=False, repr=False, compare=False)
 
-    @property
-    def memory_dir(self) -> Path:
-        return self.directory / MEMORY_DIR_NAME
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory_dir", self.directory / MEMORY_DIR_NAME)
 
     @property
     def label(self) -> str:
@@ -101,28 +102,41 @@ def resolve_chain(cwd: Path, paths: Paths) -> ScopeChain:
     return ScopeChain(here, data, tuple(scopes), tuple(excluded))
 
 
+def still_takes_part(scope: Scope, data: Path) -> bool:
+    """Tell whether a scope of an earlier chain may be written to; one that is gone may be made again."""
+    if _examine(scope, [], may_be_absent=True) is not None:
+        return False
+    identity = None if scope.kind == "global" else _identity(scope.directory)
+    return identity is None or identity != _identity(data)
+
+
 def _judge(kind: ScopeKind, directory: Path, scopes: list[Scope], excluded: list[Excluded]) -> None:
     """Put a directory among the scopes or the excluded; an absent global directory is an empty scope."""
+    scope = Scope(kind, directory)
     warnings: list[str] = []
-    reason = _inspect(directory, "", warnings, follow=kind == "global")
-    if reason is None:
-        reason = _inspect(
-            directory / MEMORY_DIR_NAME, f"holds a {MEMORY_DIR_NAME}/ that ", warnings, may_be_absent=True
-        )
+    reason = _examine(scope, warnings, may_be_absent=kind == "global")
     if reason is not None:
         excluded.append(Excluded(directory, reason))
     else:
-        scopes.append(Scope(kind, directory, tuple(warnings)))
+        scopes.append(replace(scope, warnings=tuple(warnings)) if warnings else scope)
+
+
+def _examine(scope: Scope, warnings: list[str], *, may_be_absent: bool) -> str | None:
+    """Return why a directory can be no scope, or None; what is only worth a warning is appended."""
+    follow = scope.kind == "global"
+    return _inspect(scope.directory, "", warnings, follow=follow, may_be_absent=may_be_absent) or _inspect(
+        scope.memory_dir, _INNER, warnings, follow=False, may_be_absent=True
+    )
 
 
 def _inspect(
-    path: Path, subject: str, warnings: list[str], *, follow: bool = False, may_be_absent: bool = False
+    path: Path, subject: str, warnings: list[str], *, follow: bool, may_be_absent: bool
 ) -> str | None:
     """Return why a directory cannot be trusted, or None; what is only worth a warning is appended."""
     try:
         info = path.stat() if follow else path.lstat()
     except FileNotFoundError:
-        return None if may_be_absent or follow else "vanished while it was looked at"
+        return None if may_be_absent else "vanished while it was looked at"
     except PermissionError:
         return f"{subject}cannot be read: permission denied"
     except OSError as error:

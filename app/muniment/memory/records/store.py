@@ -69,7 +69,7 @@ class RecordStore(SearchedStore):
         self.cwd = cwd
         self.journal = journal
         self._seen: dict[Scope, dict[str, Seen]] = {}
-        self._swept: set[Path] = set()
+        self._tidied: set[Path] = set()
         self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
         """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
 
@@ -254,7 +254,7 @@ class RecordStore(SearchedStore):
         """
         from muniment.memory.records.writing import commit_plan
 
-        entry = commit_plan(self.journal, plan, origin, self.chain, self._swept)
+        entry = commit_plan(self.journal, plan, origin, self.paths.data, self._tidied)
         if isinstance(plan, StorePlan):
             return StoreOutcome(plan.after.id, plan.created, plan.scope, plan.path, entry, plan.notes)
         copies, _ = self._copies(self.chain(), plan.before.id)

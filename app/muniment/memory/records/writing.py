@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from muniment.memory.journal import Journal, Target
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import ChangedAfterApproval, DeletePlan, StorePlan, StoreRefused
-from muniment.memory.records.project import ensure_project
-from muniment.memory.records.scan import read_copy
-from muniment.memory.records.scope import ScopeChain
+from muniment.memory.records.project import ensure_project, has_project
+from muniment.memory.records.scan import ABSENT, open_memory_dir, read_in
+from muniment.memory.records.scope import Scope, still_takes_part
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import digest, ensure_private_dir, remove_file, remove_stale_temps, write_atomic
 
@@ -19,34 +19,43 @@ def commit_plan(
     journal: Journal,
     plan: StorePlan | DeletePlan,
     origin: Origin,
-    chain: Callable[[], ScopeChain],
-    swept: set[Path],
+    data: Path,
+    tidied: set[Path],
 ) -> str:
-    """Carry out a plan and return the id of its journal entry.
+    """Carry out a plan and return the id of its journal entry; `data` is the data directory.
 
-    What killed writers left is cleared away from a directory once, which `swept` keeps.
+    A directory's mode is put right, and what killed writers left there cleared away, once: `tidied` keeps it.
     Raise `ChangedAfterApproval` where the file is not what was seen, `StoreRefused` where the disk refuses.
     """
-    with journal.guard(plan.scope.directory):
-        before = _unchanged(plan, chain())
-        if isinstance(plan, StorePlan):
-            _make_ready(plan, swept)
-        return _carry_out(journal, plan, before, origin)
+    with journal.guard(plan.scope.directory), ExitStack() as held:
+        if not still_takes_part(plan.scope, data):
+            raise _changed(plan)
+        try:
+            memory = held.enter_context(open_memory_dir(plan.scope))
+            before = _unchanged(plan, memory)
+            if isinstance(plan, StorePlan) and not (memory is not None and _is_ready(plan.scope, tidied)):
+                _make_ready(plan.scope, tidied)
+                memory = held.enter_context(open_memory_dir(plan.scope))
+        except OSError as error:
+            raise _not_done(plan, error) from error
+        return _carry_out(journal, plan, before, origin, memory)
 
 
-def _make_ready(plan: StorePlan, swept: set[Path]) -> None:
-    try:
-        if plan.scope.kind == "project":
-            ensure_project(plan.scope.directory)
-        ensure_private_dir(plan.scope.memory_dir)
-        if plan.scope.memory_dir not in swept:
-            remove_stale_temps(plan.scope.memory_dir)
-            swept.add(plan.scope.memory_dir)
-    except OSError as error:
-        raise _not_done("written", plan.path, error) from error
+def _is_ready(scope: Scope, tidied: set[Path]) -> bool:
+    return scope.memory_dir in tidied and (scope.kind == "global" or has_project(scope.directory))
 
 
-def _carry_out(journal: Journal, plan: StorePlan | DeletePlan, before: bytes | None, origin: Origin) -> str:
+def _make_ready(scope: Scope, tidied: set[Path]) -> None:
+    if scope.kind == "project":
+        ensure_project(scope.directory)
+    ensure_private_dir(scope.memory_dir)
+    remove_stale_temps(scope.memory_dir)
+    tidied.add(scope.memory_dir)
+
+
+def _carry_out(
+    journal: Journal, plan: StorePlan | DeletePlan, before: bytes | None, origin: Origin, memory: int | None
+) -> str:
     after = plan.data if isinstance(plan, StorePlan) else None
     action = "delete" if after is None else "replace" if plan.before is not None else "create"
     with journal.announced(
@@ -64,26 +73,30 @@ def _carry_out(journal: Journal, plan: StorePlan | DeletePlan, before: bytes | N
     ) as entry:
         try:
             if after is None:
-                remove_file(plan.path)
+                remove_file(plan.path, dir_fd=memory)
             else:
-                write_atomic(plan.path, after)
+                write_atomic(plan.path, after, dir_fd=memory)
         except (OSError, MunimentError) as error:
-            raise _not_done("deleted" if after is None else "written", plan.path, error) from error
+            raise _not_done(plan, error) from error
     return entry
 
 
-def _unchanged(plan: StorePlan | DeletePlan, chain: ScopeChain) -> bytes | None:
-    """Return the bytes that stand there now if they are those of the plan."""
-    if chain.exclusion(plan.scope.directory) is None:
-        reading = read_copy(plan.scope, plan.path.stem)
-        now = None if reading.data is None else digest(reading.data)
-        if not reading.reason and now == plan.digest_before:
-            return reading.data
-    raise ChangedAfterApproval(f"{plan.path} was changed after approval, nothing written.")
+def _unchanged(plan: StorePlan | DeletePlan, memory: int | None) -> bytes | None:
+    """Return the bytes that stand in the open directory now if they are those of the plan."""
+    reading = ABSENT if memory is None else read_in(memory, plan.path.name)
+    now = None if reading.data is None else digest(reading.data)
+    if reading.reason or now != plan.digest_before:
+        raise _changed(plan)
+    return reading.data
 
 
-def _not_done(verb: str, path: Path, error: Exception) -> StoreRefused:
-    return StoreRefused(f"{path} was not {verb}: {_why(error)}.")
+def _changed(plan: StorePlan | DeletePlan) -> ChangedAfterApproval:
+    return ChangedAfterApproval(f"{plan.path} was changed after approval, nothing written.")
+
+
+def _not_done(plan: StorePlan | DeletePlan, error: Exception) -> StoreRefused:
+    verb = "written" if isinstance(plan, StorePlan) else "deleted"
+    return StoreRefused(f"{plan.path} was not {verb}: {_why(error)}.")
 
 
 def _why(error: Exception) -> str:
