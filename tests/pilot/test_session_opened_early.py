@@ -34,3 +34,24 @@ async def test_a_session_attached_at_once_is_shown(tmp_path: Path) -> None:
         await until(pilot, lambda: "ready" in screen_text(app))
         assert engine.id[:8] in screen_text(app)
     await engine.close()
+
+
+class Hasty(SessionScreen):
+    """A user who types ahead: his keys come as soon as the screen has its widgets."""
+
+    def on_mount(self) -> None:
+        self.action_back()
+        self.action_toggle_panel()
+
+
+async def test_keys_for_the_panel_may_come_before_its_parts() -> None:
+    class Early(App[int]):
+        CSS_PATH = STYLES
+
+        def on_mount(self) -> None:
+            self.push_screen(Hasty())
+
+    app = Early()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.query("#memory-tree"))
+        assert "over the conversation" in screen_text(app)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from support.environment import isolated
 
 _PAINT = """
-import sys
+import json, sys
 from pathlib import Path
 from muniment.paths import resolve_paths
 from muniment.session.options import StartOptions
@@ -19,8 +21,16 @@ from muniment.tui.app import MunimentApp
 from muniment.tui.boot import Boot
 
 class Painted(MunimentApp):
+    told = None
+
+    def post_display_hook(self):  # called when a frame is out
+        super().post_display_hook()
+        if self.told is None and not self._batch_count:
+            parts = [part.id for part in self.session_screen.panel.children]
+            self.told = {"screens": len(self.screen_stack), "panel": parts}
+
     def _begin(self):  # called when the first frame is out
-        Path(sys.argv[1]).write_text("\\n".join(sys.modules))
+        Path(sys.argv[1]).write_text(json.dumps({**self.told, "modules": list(sys.modules)}))
         self.exit(0)
 
 paths = resolve_paths()
@@ -29,10 +39,11 @@ Painted(Boot(paths, Path.cwd(), {}, load_settings(paths, {}), StartOptions())).r
 ALLOWED = {"approval.gate", "approval.policy", "paths", "session.options"}
 WHOLE = ("safety", "settings")
 LATER = {"openai", "yaml", "sqlite3", "watchfiles", "markdown_it", "pygments", "hashlib", "secrets"}
+LATER |= {"rich._emoji_codes"}
 
 
 @pytest.fixture(scope="module")
-def painted(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+def frame(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     place = tmp_path_factory.mktemp("painted")
     told = place / "modules"
     subprocess.run(
@@ -44,7 +55,13 @@ def painted(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         check=True,
         timeout=60,
     )
-    return set(told.read_text().split())
+    found: dict[str, Any] = json.loads(told.read_text())
+    return found
+
+
+@pytest.fixture
+def painted(frame: dict[str, Any]) -> set[str]:
+    return set(frame["modules"])
 
 
 def test_the_first_frame_is_painted_before_memory_models_and_tools_are_loaded(painted: set[str]) -> None:
@@ -62,3 +79,8 @@ def test_the_first_frame_is_painted_before_any_other_screen_is_loaded(painted: s
     apart = [name for name in painted if name.startswith(("muniment.tui.screens.", "muniment.tui.modals"))]
     assert apart == ["muniment.tui.screens.session"]
     assert "muniment.tui.palette" not in painted
+
+
+def test_the_first_frame_holds_one_screen_and_no_parts_of_a_closed_panel(frame: dict[str, Any]) -> None:
+    assert frame["screens"] == 1
+    assert frame["panel"] == []

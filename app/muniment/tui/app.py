@@ -120,9 +120,12 @@ class MunimentApp(FrontDoorApp):
 
     # Start
 
+    def get_default_screen(self) -> SessionScreen:
+        """Begin with the session itself: a screen below it would be laid out and never seen."""
+        return self._session
+
     def on_mount(self) -> None:
         super().on_mount()
-        self.push_screen(self._session)
         # The frame is painted first; recipe, settings and log are read after it.
         self.call_after_refresh(self._begin)
 

@@ -139,13 +139,13 @@ def reveal(app: MunimentApp, group: str) -> None:
     panel = app.session_screen.panel
     if not panel.has_class("-open"):
         app.session_screen.action_toggle_panel()
-    panel.records_tree.focus()
-    app.run_worker(_stand_on(app, group), group="reveal", exclusive=True)
+    panel.take_focus()
+    begin(app, partial(_stand_on, app, group), group="reveal", exclusive=True)
 
 
 def home(app: MunimentApp) -> None:
     """Leave everything that stands above the session; questions are left unanswered."""
-    while (above := app.screen) is not app.session_screen and len(app.screen_stack) > 2:
+    while (above := app.screen) is not app.session_screen:
         above.dismiss(None)
         if app.screen is above:
             return

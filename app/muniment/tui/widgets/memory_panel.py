@@ -137,10 +137,17 @@ class MemoryPanel(Vertical):
         """What stands above the tree."""
 
     def compose(self) -> ComposeResult:
-        yield Static("Memory", id="memory-title", markup=False)
-        yield Input(placeholder="filter over everything", id="memory-filter", compact=True)
+        # Nobody sees the parts of a closed panel: they come behind the first frame.
+        if self.has_class("-open"):
+            yield from self._parts()
+
+    def _parts(self) -> ComposeResult:
+        yield Static(self.title_text, id="memory-title", markup=False)
+        box = Input(placeholder="filter over everything", id="memory-filter", compact=True)
+        box.display = False
+        yield box
         yield Static("", id="memory-empty", markup=False)
-        tree = MemoryTree("memory", id="memory-tree")
+        tree = MemoryTree(Text("memory"), id="memory-tree")
         tree.show_root = False
         tree.guide_depth = 2
         tree.show_guides = False
@@ -148,12 +155,23 @@ class MemoryPanel(Vertical):
         yield Static("", id="memory-about", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#memory-filter").display = False
         self.set_interval(LOOK_SECONDS, self._look_by_time)
+        if not self.children:
+            self.call_after_refresh(self._furnish)
+
+    async def _furnish(self) -> None:
+        await self.mount_all(self._parts())
+        self.over(self._covering)
+        self.look()
 
     @property
     def records_tree(self) -> MemoryTree:
         return self.query_one("#memory-tree", MemoryTree)
+
+    def take_focus(self) -> None:
+        """Put the focus on the list, where it is there already."""
+        for tree in self.query(MemoryTree):
+            tree.focus()
 
     def attach(self, surfaces: Surfaces) -> None:
         """Show the memory of a session."""
@@ -165,13 +183,14 @@ class MemoryPanel(Vertical):
     def over(self, covering: bool) -> None:
         """Say whether the panel lies over the conversation: then it is framed, and says how it closes."""
         self._covering = covering
-        self.query_one("#memory-title").display = not covering
         self.border_subtitle = Content(CLOSES) if covering else None
         self._entitle(self.title_text)
 
     def _entitle(self, text: str) -> None:
         self.title_text = text
-        self.query_one("#memory-title", Static).update(Content(text))
+        for title in self.query("#memory-title").results(Static):
+            title.display = not self._covering
+            title.update(Content(text))
         self.border_title = Content(f"{text}, over the conversation") if self._covering else None
 
     def look(self) -> None:
@@ -357,8 +376,8 @@ class MemoryPanel(Vertical):
 
     def clear_filter(self) -> bool:
         """Close the filter; tell whether it was open."""
-        box = self.query_one("#memory-filter", Input)
-        if not box.display:
+        box = self.query_one("#memory-filter", Input) if self._whole else None
+        if box is None or not box.display:
             return False
         box.value = ""
         box.display = False
