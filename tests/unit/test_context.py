@@ -30,6 +30,7 @@ from muniment.session.request.instructions import (
     memory_guide,
     read_soul,
 )
+from muniment.tools.registry import default_registry
 from support.session import Place, Say, StepModel, run
 
 
@@ -48,6 +49,24 @@ def write_record(directory: Path, name: str, title: str, content: str = "The bod
 
 def some(name: str, text: str = "words") -> Block:
     return block(name, name.replace("_", "-"), f"Label of {name}.", text, items=1)
+
+
+def test_the_settings_bound_what_stands_in_a_fence(place: Place) -> None:
+    place.configure("fence: {max_bytes: 1024}\n")
+    for number in range(40):
+        write_record(place.paths.data, f"r-{number}", f"A title that is not short {number}")
+    place.paths.user_memory.mkdir(parents=True)
+    for number in range(20):
+        entry = f"---\nname: entry-{number}\ntype: user\nsummary: {'é' * 60}\n---\n"
+        (place.paths.user_memory / f"entry-{number}.md").write_text(entry)
+    assembly = place.open(StepModel(Say("ok")), tools=default_registry()).assemble_preview("hello")
+    assert [each.name for each in assembly.blocks] == ["digest", "user_memory"]
+    for each in assembly.blocks:
+        assert 1_000 < len(each.text.encode()) <= 1_024
+        assert each.text.endswith("longer than 1024 bytes]")
+        counted = f"{each.label}\n{each.text}" if each.name == "user_memory" else each.text
+        assert each.bytes == len(counted.encode())
+        assert each.text in assembly.as_dict()["input"][0]["content"]
 
 
 def test_without_memory_a_request_is_the_conversation(place: Place) -> None:

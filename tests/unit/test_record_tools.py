@@ -228,6 +228,25 @@ def test_a_long_content_is_given_in_parts_that_join_without_loss(tmp_path: Path)
     assert result.data["content_bytes"] == len(content.encode())
 
 
+def test_the_settings_bound_how_much_of_a_content_comes_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.paths.config.mkdir(parents=True)
+    world.paths.config_file.write_text("fence: {max_bytes: 1024}\n")
+    content = "é<untrusted-input>\n" * 300
+    desk = world.desk()
+    desk.call("memory_store", id="long", title="Long", content=content)
+    offset: int | None = 0
+    read = 0
+    while offset is not None:
+        result = desk.call("memory_retrieve", id="long", offset=offset)
+        body = result.text.split(">\n", 1)[1].rsplit("\n</UNTRUSTED-INPUT>", 1)[0]
+        assert len(body.encode()) <= 1_024
+        assert "cut here" not in body
+        read += body.count("é")
+        offset = result.data["next_offset"]
+    assert read == 300
+
+
 def test_an_offset_inside_a_character_loses_nothing_and_one_past_the_end_is_invalid(tmp_path: Path) -> None:
     desk = World(tmp_path).desk()
     desk.call("memory_store", id="r", title="T", content="aé")

@@ -46,6 +46,21 @@ async def view(place: Place, name: str, engine: Engine | None = None) -> ev.Tool
     return finished
 
 
+async def test_the_settings_bound_how_much_of_a_skill_or_an_entry_is_shown(place: Place) -> None:
+    place.configure("fence: {max_bytes: 1024}\n")
+    skill(place, "release", f"---\nname: release\ndescription: How\n---\n{'step ' * 400}\n")
+    place.paths.user_memory.mkdir(parents=True)
+    entry = f"---\nname: habits\ntype: user\nsummary: Mine\n---\n{'habit ' * 400}\n"
+    (place.paths.user_memory / "habits.md").write_text(entry)
+    shown = [(await view(place, "release")).text]
+    model = StepModel(Say(calls=(call("memory_view", name="habits"),)), Say("ok"))
+    shown += [each.text for each in only((await run(open_with_tools(place, model)))[1], ev.ToolFinished)]
+    for text in shown:
+        body = text.split(">\n", 1)[1].rsplit("\n</UNTRUSTED-INPUT>", 1)[0]
+        assert body.endswith("longer than 1024 bytes]")
+        assert len(body.encode()) == 1_024
+
+
 def test_the_catalog_is_in_the_order_of_names(place: Place) -> None:
     for name in ("tag", "release", "a-b"):
         skill(place, name)

@@ -54,6 +54,11 @@ class ToolContext:
     """Whether a person decides on the proposal; false in bypass mode and with `--yes`."""
 
     @property
+    def fence_bytes(self) -> int:
+        """How many bytes of somebody's text a result may hold, as the settings have it."""
+        return self.surfaces.settings.fence.max_bytes
+
+    @property
     def bounds_new_text(self) -> bool:
         """Whether a new text over `NEW_TEXT_MAX_BYTES` is refused: nobody can be asked to read more."""
         return self.asks and self.origin.mode != Mode.BYPASS

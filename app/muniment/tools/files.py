@@ -17,7 +17,7 @@ from muniment.safety.fence import fence, untagged
 from muniment.safety.files import digest
 from muniment.safety.findings import warnings_for
 from muniment.safety.visible import reading_line
-from muniment.tools.base import RESULT_MAX_BYTES, InvalidArguments, Tool, ToolContext, ToolResult, cut_text
+from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult, cut_text
 from muniment.tools.workspace import MAX_FILE_BYTES, Parts, Workspace, check_path, text_of
 
 DEFAULT_LIST = 1_000
@@ -108,12 +108,12 @@ class ReadFile(_FileTool[ReadRequest]):
         if first > 0 and first >= len(lines):
             raise InvalidArguments(f"{self.name}: {name} has {len(lines)} lines; offset is {request.offset}.")
         wanted = lines[first:] if request.limit is None else lines[first : first + request.limit]
-        body, count = _fitting(name, wanted)
+        body, count = _fitting(wanted, context.fence_bytes)
         last = first + count
         head = f"File {_name(name)} in {workspace.root}, lines {first + 1} to {last} of {len(lines)}:"
         if not lines:
             head = f"File {_name(name)} in {workspace.root} is empty."
-        text = f"{head}\n{fence(f'file:{name}', body)}"
+        text = f"{head}\n{fence(f'file:{name}', body, max_bytes=context.fence_bytes)}"
         if last < len(lines):
             text += f"\n[{len(lines) - last} more lines: call read_file with offset {last + 1}]"
         data = {
@@ -133,9 +133,10 @@ def _lines(text: str) -> list[str]:
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
-def _fitting(name: str, lines: list[str]) -> tuple[str, int]:
-    """Return as many whole lines as a result can hold, at least one, and how many they are."""
-    room = _CHUNK_BYTES
+def _fitting(lines: list[str], bound: int) -> tuple[str, int]:
+    """Return as many whole lines as the bound allows, at least one, and how many they are."""
+    bound = min(bound, _CHUNK_BYTES)
+    room = bound
     while True:
         size = count = 0
         for line in lines:
@@ -145,7 +146,7 @@ def _fitting(name: str, lines: list[str]) -> tuple[str, int]:
             count += 1
         body = "".join(lines[:count])
         # Making tags in the text harmless may have lengthened it.
-        if count <= 1 or len(fence(name, body).encode("utf-8")) <= RESULT_MAX_BYTES - 2_000:
+        if count <= 1 or len(untagged(body).encode("utf-8")) <= bound:
             return body, count
         room //= 2
 

@@ -195,7 +195,7 @@ class MemoryRetrieve(Tool[RetrieveRequest]):
         header = cut_text(
             "\n".join(head), "the rest of these fields is left out", max_bytes=RESULT_MAX_BYTES // 8
         )
-        text, end = _page(header, record.id, content, request.offset)
+        text, end = _page(header, record.id, content, request.offset, context.fence_bytes)
         data = shapes.show_shape(found) | {
             "offset": request.offset,
             "next_offset": end if end < len(content) else None,
@@ -204,25 +204,26 @@ class MemoryRetrieve(Tool[RetrieveRequest]):
         return ToolResult("completed", data, text)
 
 
-def _page(header: str, record_id: str, content: bytes, offset: int) -> tuple[str, int]:
+def _page(header: str, record_id: str, content: bytes, offset: int, bound: int) -> tuple[str, int]:
     """Return the result text for the content from `offset` on, and the offset where it ends."""
     start = offset
     # An offset inside a character goes back to its first byte, so that no character is ever lost.
     while 0 < start < len(content) and content[start] & 0xC0 == 0x80:
         start -= 1
-    room = _CHUNK_BYTES
+    room = min(_CHUNK_BYTES, bound)
     while True:
         end = min(len(content), start + room)
         while start < end < len(content) and content[end] & 0xC0 == 0x80:
             end -= 1
         body = content[start:end].decode("utf-8")
-        text = f"{header}\ncontent:\n{fence(f'record:{record_id}', body)}"
+        text = f"{header}\ncontent:\n{fence(f'record:{record_id}', body, max_bytes=bound)}"
         if end < len(content):
             text += (
                 f"\n[bytes {start} to {end} of {len(content)}; the rest: call memory_retrieve "
                 f"with id {record_id} and offset {end}]"
             )
-        if len(text.encode("utf-8")) <= RESULT_MAX_BYTES:
+        # Making tags in the content harmless may have lengthened it.
+        if len(text.encode("utf-8")) <= RESULT_MAX_BYTES and len(untagged(body).encode("utf-8")) <= bound:
             return text, end
         room //= 2
 

@@ -47,7 +47,8 @@ class SkillView(Tool[SkillRequest]):
             raise InvalidArguments(f"{self.name}: there is no skill {request.name[:80]!a}; known: {known}.")
         chain = resolve_chain(context.surfaces.cwd, context.surfaces.paths)
         skill, text, directory = current_skill(chain, request.name)
-        shown = f"Skill {skill.name} in {directory}:\n{fence(f'skill:{skill.name}', text)}"
+        body = fence(f"skill:{skill.name}", text, max_bytes=context.fence_bytes)
+        shown = f"Skill {skill.name} in {directory}:\n{body}"
         data = {
             "name": skill.name,
             "description": skill.description,

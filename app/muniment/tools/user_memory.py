@@ -127,7 +127,8 @@ class MemoryView(Tool[ViewRequest]):
             f"type: {entry.type}\nsummary: {untagged(exact_line(entry.summary).text)}"
         )
         if entry.has_details:
-            text = f"{head}\ndetails:\n{fence(f'user-memory:{entry.name}', entry.details)}"
+            source = f"user-memory:{entry.name}"
+            text = f"{head}\ndetails:\n{fence(source, entry.details, max_bytes=context.fence_bytes)}"
         else:
             text = f"{head}\nIt has no details."
         return ToolResult("completed", shapes.show_shape(held), cut_text(text, "the rest does not fit here"))

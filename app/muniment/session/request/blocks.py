@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from muniment.safety.fence import fence
+from muniment.safety.fence import fence, fenced_body
 from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
@@ -98,6 +98,15 @@ def block(name: str, source: str, label: str, text: str, *, items: int, count_la
     """Make a block; `count_label` counts the label line among its bytes."""
     counted = f"{label}\n{text}" if count_label else text
     return Block(name, source, label, text, items, len(counted.encode("utf-8", "replace")))
+
+
+def bounded(made: Block, max_bytes: int) -> Block:
+    """Return a block of which no more than so many bytes stand inside its fence."""
+    text = fenced_body(made.text, max_bytes=max_bytes)
+    if text == made.text:
+        return made
+    lost = len(made.text.encode("utf-8", "replace")) - len(text.encode("utf-8"))
+    return replace(made, text=text, bytes=made.bytes - lost)
 
 
 def summary_block(text: str) -> Block:

@@ -15,6 +15,7 @@ from muniment.session.request.blocks import (
     Provided,
     Providers,
     TaskHints,
+    bounded,
     digest_block,
     render,
     summary_block,
@@ -92,7 +93,7 @@ class Context:
     def build_digest(self) -> tuple[str, ...]:
         """Read the digest now, for all requests of this session; return what the user should be told."""
         provided = digest_block(self.surfaces, BlockQuery(self.recipe, "", self.session))
-        self._digest, self.carries_digest = provided.block, True
+        self._digest, self.carries_digest = self._bounded(provided.block), True
         self.alerts.extend(provided.alerts)
         return provided.notices
 
@@ -116,9 +117,13 @@ class Context:
             notices.extend(provided.notices)
             if not preview:
                 self.alerts.extend(provided.alerts)
-            if provided.block is not None:
-                found.append(provided.block)
+            block = self._bounded(provided.block)
+            if block is not None:
+                found.append(block)
         return tuple(found), tuple(notices)
+
+    def _bounded(self, block: Block | None) -> Block | None:
+        return block and bounded(block, self.surfaces.settings.fence.max_bytes)
 
     def refresh(self, prompt: str) -> tuple[str, ...]:
         """Look up the blocks of a new turn, which stay the same for all its requests."""
