@@ -10,6 +10,7 @@ import pytest
 from muniment.paths import resolve_paths
 from muniment.settings import load_settings
 from muniment.settings.values import TuiSettings
+from muniment.tui.screens.search import SearchScreen
 from support.app import boot_for, opened, project_at, until
 
 
@@ -69,3 +70,18 @@ async def test_keys_follow_the_keymap_by_the_id_of_the_binding(tmp_path: Path) -
         await until(pilot, lambda: app.engine is not None and not app.engine.busy)
         assert app.engine is not None
         assert any("hello" in str(item) for item in app.engine.replay())
+
+
+async def test_a_key_that_the_user_gave_counts_where_a_field_would_edit_with_it(tmp_path: Path) -> None:
+    keymap = {"session.search": "ctrl+f", "search.back": "ctrl+w"}
+    boot = boot_for(project_at(tmp_path / "p"), tui=replace(TuiSettings(), keymap=keymap))
+    async with opened(boot) as (app, pilot):
+        app.session_screen.composer.put("two words")
+        await pilot.press("home", "ctrl+f")
+        await until(pilot, lambda: isinstance(app.screen, SearchScreen))
+        assert app.session_screen.composer.text == "two words"
+        await pilot.press("a", "ctrl+w")
+        await until(pilot, lambda: app.screen is app.session_screen)
+        # What nobody gave away edits as ever.
+        await pilot.press("end", "ctrl+w")
+        assert app.session_screen.composer.text == "two "

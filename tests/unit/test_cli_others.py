@@ -331,6 +331,28 @@ def test_config_names_the_places_shows_the_values_and_begins_a_file(cli: Inside,
     assert any(each.startswith("retrieval.max_bytes = 8192") and "default" in each for each in lines)
 
 
+def test_keys_that_mean_two_things_in_one_place_are_said_and_ids_that_there_are_not_refused(
+    cli: Inside, user: Path
+) -> None:
+    (user / "config").mkdir(mode=0o700)
+    (user / "config" / "config.yaml").write_text("tui: {keymap: {session.search: f2, memory.edit: f9}}\n")
+    for options in ((), ("--json",)):
+        shown = cli("config", "show", *options)
+        assert shown.code == 0
+        assert "session.search takes f2, which session.memory has in the same place" in shown.err
+        assert "memory.edit takes f9" in shown.err
+    finding = next(each for each in cli("doctor", "--json").json["findings"] if each["name"] == "settings")
+    assert not finding["ok"]
+    assert "session.search takes f2" in finding["text"]
+
+    (user / "config" / "config.yaml").write_text("tui:\n  keymap:\n    session.serch: f2\n")
+    refused = cli("config", "show")
+    assert refused.code == 2
+    assert refused.out == ""
+    assert "config.yaml:3:5: tui.keymap.session.serch: names no binding" in refused.err
+    assert "did you mean session.search?" in refused.err
+
+
 def test_the_key_is_never_shown(cli: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-doNotShowThis")
     for arguments in (("config", "show"), ("config", "show", "--json"), ("doctor",), ("context", "--json")):

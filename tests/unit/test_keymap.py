@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.tui.keymap import is_key, keys_page, known_bindings, usable
+from muniment.safety.visible import reading
+from muniment.session.holdings.items import KIND_WORDS, Item
+from muniment.settings.bindings import AROUND, BINDINGS
+from muniment.settings.keymap import group_of, is_key, usable
+from muniment.tui.by_hand.door import verbs_of
+from muniment.tui.keymap import keys_page, known_bindings
 from muniment.tui.keynames import cell, key_name
 from muniment.tui.widgets.key_bar import LAST, Entry, fit
 
@@ -67,7 +71,14 @@ def test_a_keymap_is_used_with_its_blanks_taken_out() -> None:
     [
         ({"session.serch": "f12"}, ["session.serch", "names no binding", "did you mean session.search?"]),
         ({"session.search": "ctrl+foo"}, ["session.search", "ctrl+foo", "no key"]),
-        ({"session.search": "f2"}, ["session.search", "session.memory", "same place"]),
+        ({"session.search": "f2"}, ["session.search", "f2", "session.memory", "same place"]),
+        ({"session.search": "f1"}, ["session.search", "f1", "app.help", "same place"]),
+        ({"app.help": "f2"}, ["app.help", "f2", "session.memory", "same place"]),
+        ({"memory.edit": "f3"}, ["memory.edit", "f3", "session.search", "same place"]),
+        ({"code.copy": "f5"}, ["code.copy", "f5", "session.context", "same place"]),
+        ({"reading.down": "t"}, ["reading.down", "t", "inspector.turn", "same place"]),
+        ({"question.yes": "ctrl+q"}, ["question.yes", "ctrl+q", "app.quit", "same place"]),
+        ({"memory.note": "/"}, ["memory.note", "slash", "memory.filter", "same place"]),
     ],
 )
 def test_one_bad_entry_is_one_sentence_and_the_rest_counts(keymap: dict[str, str], words: list[str]) -> None:
@@ -76,6 +87,39 @@ def test_one_bad_entry_is_one_sentence_and_the_rest_counts(keymap: dict[str, str
     assert fault.startswith("1 entry is ignored in tui.keymap: ")
     assert "\n" not in fault
     assert all(word in fault for word in words)
+
+
+@pytest.mark.parametrize(
+    "keymap",
+    [
+        # Places that are never seen together.
+        {"question.yes": "f2"},
+        {"memory.edit": "w", "settings.filter": "w"},
+        {"guide.next": "r"},
+        # What two places share by themselves is meant so, and stays.
+        {"code.copy": "y,enter,c"},
+        {"composer.stop": "ctrl+c,f12"},
+    ],
+)
+def test_a_key_of_another_place_is_no_clash(keymap: dict[str, str]) -> None:
+    assert usable(keymap) == (keymap, "")
+
+
+def test_the_ids_that_settings_know_are_those_of_the_screen_with_the_keys_that_they_have() -> None:
+    assert {each.id: each.keys for each in known_bindings()} == dict(BINDINGS)
+    offered = {
+        f"reader.{verb}": key
+        for kind in KIND_WORDS
+        for state in ("", "held")
+        for key, verb, _ in verbs_of(Item(kind, "an-id", "A title", "", state=state))
+    }
+    assert offered.items() <= BINDINGS.items()
+
+
+def test_every_group_says_what_lies_around_it() -> None:
+    groups = {group_of(id_) for id_ in BINDINGS}
+    assert set(AROUND) == groups - {"app"}
+    assert {each for around in AROUND.values() for each in around} <= groups | set(BINDINGS)
 
 
 def test_two_bindings_may_change_keys_with_each_other() -> None:
@@ -88,7 +132,8 @@ def test_no_keymap_breaks_the_check_and_no_bad_character_reaches_the_sentence(ke
     good, fault = usable(keymap)
     assert set(good) <= set(keymap)
     assert bool(fault) == (len(good) < len(keymap))
-    assert [each for each in fault if unicodedata.category(each) in ("Cc", "Cf", "Cs")] == []
+    assert reading(fault) == fault
+    assert "\n" not in fault
 
 
 def test_the_page_of_keys_holds_every_id_and_the_users_own_keys() -> None:

@@ -255,3 +255,42 @@ def test_values_and_shape_name_the_same_keys() -> None:
         ]
 
     assert dotted(SETTINGS) == [key for key, _, _ in Settings().leaves()]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "key", "words", "near"),
+    [
+        (
+            "tui:\n  keymap:\n    session.serch: f12\n",
+            (3, 5),
+            "tui.keymap.session.serch",
+            "no binding",
+            "session.search",
+        ),
+        (
+            "tui: {keymap: {Session.Search: f12}}\n",
+            (1, 16),
+            "tui.keymap.Session.Search",
+            "no binding",
+            "session.search",
+        ),
+        ("tui: {keymap: {zzz: f12}}\n", (1, 16), "tui.keymap.zzz", "no binding", ""),
+        (
+            "tui:\n  keymap:\n    app.quit: ctrl+foo\n",
+            (3, 15),
+            "tui.keymap.app.quit",
+            '"ctrl+foo" is no key',
+            "",
+        ),
+        ("tui:\n  keymap:\n    app.quit: f10, \n", (3, 15), "tui.keymap.app.quit", '"" is no key', ""),
+        ("tui:\n  keymap:\n    app.quit: [f10]\n", (3, 15), "tui.keymap.app.quit", "is not text", ""),
+        ("tui:\n  keymap: f10\n", (2, 11), "tui.keymap", "is not a mapping", ""),
+    ],
+)
+def test_a_keymap_names_bindings_and_keys_that_there_are(
+    paths: Paths, text: str, place: tuple[int, int], key: str, words: str, near: str
+) -> None:
+    (told,) = fault(paths, text).faults
+    assert (told.line, told.column, told.key, told.suggestion) == (*place, key, near)
+    assert words in told.problem
+    assert told.sentence.startswith(f"{paths.config_file}:{place[0]}:{place[1]}: ")

@@ -50,6 +50,12 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     settings = shell.settings
     provider, why = effective_provider(settings, shell.environ)
     settings = replace(settings, model=replace(settings.model, provider=provider))
+    if settings.tui.keymap:
+        from muniment.settings.keymap import usable
+
+        _, clashes = usable(settings.tui.keymap)
+        if clashes:
+            shell.note(clashes)
     if arguments.json:
         shell.json(
             {

@@ -171,6 +171,12 @@ def _settings(shell: Shell) -> Finding:
         provider, why = effective_provider(shell.settings, shell.environ)
     except MunimentError as error:
         return Finding("settings", False, error.sentence)
+    if shell.settings.tui.keymap:
+        from muniment.settings.keymap import usable
+
+        _, clashes = usable(shell.settings.tui.keymap)
+        if clashes:
+            return Finding("settings", False, clashes)
     key = shell.settings.model.api_key_env
     held = "is set" if shell.environ.get(key, "").strip() else "is not set"
     return Finding(

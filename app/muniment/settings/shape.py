@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from muniment.safety.schema import AnyKeys, Choice, Fields, Flag, Items, Key, Number, Text
+from muniment.safety.schema import Choice, Fields, Flag, Items, Key, Number, Text
+from muniment.settings.keymap import Keymap
 from muniment.settings.values import QUIET_LEAST, QUIET_MOST
 
 AGENT_NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -81,7 +82,7 @@ _TUI = Fields(
         "theme": Key(Choice(("dark", "light", "ansi")), "colours"),
         "panel_width": Key(Number(20, 200), "width of the memory panel in cells"),
         "animations": Key(_ON, "moving parts"),
-        "keymap": Key(AnyKeys(_LINE), "binding id: keys"),
+        "keymap": Key(Keymap(), "binding id: keys"),
     }
 )
 

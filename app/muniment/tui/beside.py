@@ -212,7 +212,7 @@ def apply(app: MunimentApp, settings: Settings, key: str) -> None:
 
 def use_keymap(app: MunimentApp) -> None:
     """Put the keymap of the settings in force; what cannot be used is said in one sentence."""
-    from muniment.tui.keymap import usable
+    from muniment.settings.keymap import usable
 
     keymap, fault = usable(app.boot.settings.tui.keymap)
     app.set_keymap(keymap)

@@ -49,7 +49,8 @@ def guide_screen(
     """Return the guide, opened at a topic, or at the keys of what is on the screen now."""
 
     def keys() -> str:
-        from muniment.tui.keymap import keys_page, usable
+        from muniment.settings.keymap import usable
+        from muniment.tui.keymap import keys_page
 
         return keys_page(usable(keymap)[0])
 

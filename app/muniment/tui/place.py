@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from textual import events
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding
+from textual.binding import Binding, BindingsMap, Keymap
+from textual.dom import DOMNode
 from textual.errors import NoWidget
 from textual.screen import ModalScreen, Screen, ScreenResultType
 
@@ -50,6 +51,13 @@ class Place(Screen[ScreenResultType]):
         """Run nothing on a screen that has left."""
         return super().check_action(action, parameters) if self.stands else False
 
+    @property
+    def _modal_binding_chain(self) -> list[tuple[DOMNode, BindingsMap]]:
+        chain = super()._modal_binding_chain
+        if self.app._keymap:
+            _give_way(chain, self.app._keymap)
+        return chain
+
     async def _on_message(self, message: Message) -> None:
         if not _stale(message):
             await super()._on_message(message)
@@ -79,6 +87,16 @@ class Modal(ModalScreen[ScreenResultType], Place[ScreenResultType]):
             tooltip = "Keys of this place, and how memory works"
             shown = Binding("f1", "app.show_help", "Help", tooltip=tooltip, id="app.help")
             self._bindings.key_to_bindings.setdefault("f1", []).append(shown)
+
+
+def _give_way(chain: list[tuple[DOMNode, BindingsMap]], keymap: Keymap) -> None:
+    """Let no editing key of a text field stand before a key that the user gave to something around it."""
+    given: set[str] = set()
+    for _, held in reversed(chain):
+        for key, bindings in list(held.key_to_bindings.items()):
+            if key in given and not any(each.id for each in bindings):
+                del held.key_to_bindings[key]
+        given |= {key for key, bindings in held if bindings.id in keymap}
 
 
 def returned_to(app: App[Any], kind: type[ScreenT]) -> ScreenT | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from muniment.safety.schema import INVALID, AnyKeys, Choice, Fields, Flag, Items, Key, Report, Shape
+from muniment.safety.schema import INVALID, Choice, Fields, Flag, Items, Key, Report, Shape
 from muniment.safety.strict_yaml import Marks
+from muniment.settings.keymap import Keymap
 from muniment.settings.shape import SETTINGS
 from muniment.settings.values import Settings
 
@@ -128,7 +129,7 @@ def parsed(row: Row, text: str) -> tuple[Any, str]:
     raw: Any = text.strip()
     if isinstance(row.shape, Items):
         raw = [each.strip() for each in raw.split(",") if each.strip()]
-    elif isinstance(row.shape, AnyKeys):
+    elif isinstance(row.shape, Keymap):
         return None, f"{row.key}: is changed entry by entry"
     report = Report(Marks())
     value = row.shape.check(raw, (row.key,), report)

@@ -14,9 +14,10 @@ from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
+from muniment.settings.keymap import clash_of, fault_of, usable
 from muniment.tui.alive import stands
 from muniment.tui.begin import begin
-from muniment.tui.keymap import Known, clash_of, fault_of, known_bindings, usable
+from muniment.tui.keymap import Known, known_bindings
 from muniment.tui.keynames import key_name
 from muniment.tui.modals.entry import Entry
 from muniment.tui.place import Place
