@@ -377,3 +377,12 @@ def test_isolation_doctor_says_that_there_is_no_sandbox(cli: Inside) -> None:
     assert shown.code == 0
     assert "No sandbox" in shown.out
     assert "No tool runs commands" in shown.out
+
+
+def test_an_editor_that_is_not_there_is_told_in_words(cli: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "no-such-editor --wait")
+    cli("memory", "store", "--title", "Tea", "--content", "Green only", "--id", "tea", "--scope", "global")
+    done = cli("memory", "edit", "tea")
+    assert done.code == 1
+    assert "The editor no-such-editor --wait could not be started: No such file or directory." in done.err
+    assert "Errno" not in done.err

@@ -78,6 +78,36 @@ def test_workers_are_begun_in_one_place_and_never_from_a_coroutine() -> None:
     assert found == []
 
 
+def _numbered(path: Path) -> list[str]:
+    """Return where a handler of the system's errors tells one as Python writes it, with `[Errno …]`."""
+    found = []
+    for handler in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(handler, ast.ExceptHandler) or handler.type is None or handler.name is None:
+            continue
+        if "OSError" not in {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)}:
+            continue
+        # What is chosen by its kind, stands behind the system's own words or is only looked at, is meant.
+        meant = {
+            id(part)
+            for each in ast.walk(handler)
+            if isinstance(each, ast.IfExp | ast.BoolOp | ast.Compare)
+            for part in ast.walk(each)
+        }
+        for each in ast.walk(handler):
+            told: ast.expr | None = None
+            if isinstance(each, ast.FormattedValue):
+                told = each.value
+            elif isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "str":
+                told = each.args[0]
+            if isinstance(told, ast.Name) and told.id == handler.name and id(each) not in meant:
+                found.append(f"{name_of(path)}:{told.lineno}")
+    return found
+
+
+def test_an_error_of_the_system_is_told_in_words_and_never_with_its_number() -> None:
+    assert [place for path in SOURCES for place in _numbered(path)] == []
+
+
 @pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX", "raise NotImplementedError"])
 def test_nothing_in_the_source_is_left_open(word: str) -> None:
     found = [name_of(path) for path in SOURCES if re.search(rf"\b{word}\b", path.read_text(encoding="utf-8"))]

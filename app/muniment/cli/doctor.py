@@ -20,7 +20,7 @@ from muniment.memory.checks import (
     close_to_others,
     walk,
 )
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of, sentence_of
 
 _PROBE_SECONDS = 3.0
 
@@ -125,7 +125,7 @@ def _team(shell: Shell) -> Iterator[Finding]:
         problems = [*team.inbox.problems(), *team.knowledge.problems()]
         waits = team.pending.waits()
     except (MunimentError, OSError) as error:
-        yield Finding("team", False, str(error))
+        yield Finding("team", False, sentence_of(error))
         return
     yield Finding("team", True, f"Team memory is kept in {team.directory}.")
     for each in problems:
@@ -159,7 +159,7 @@ def _model(shell: Shell) -> Finding:
     try:
         socket.create_connection((host, port), timeout=_PROBE_SECONDS).close()
     except OSError as error:
-        why = (error.strerror or str(error) or "no answer").lower()
+        why = reason_of(error).lower()
         return Finding("model", False, f"{url} cannot be reached: {why}.")
     return Finding("model", True, f"{host}:{port} can be reached; nothing was sent, so the key is untried.")
 
@@ -192,7 +192,7 @@ def _directory(name: str, place: Path) -> Finding:
     except FileNotFoundError:
         return Finding(name, True, f"{place} is not there yet; it is made when first needed.")
     except OSError as error:
-        return Finding(name, False, f"{place}: {error.strerror}.")
+        return Finding(name, False, f"{place}: {reason_of(error)}.")
     if not stat.S_ISDIR(info.st_mode):
         return Finding(name, False, f"{place} is not a directory; move it away.")
     if info.st_uid != os.getuid():
@@ -260,7 +260,8 @@ def _journal(shell: Shell) -> Finding:
     try:
         lines = shell.surfaces.journal.lines()
     except (MunimentError, OSError) as error:
-        return Finding("journal", False, f"The journal in {shell.paths.journal} cannot be read: {error}.")
+        why = sentence_of(error)
+        return Finding("journal", False, f"The journal in {shell.paths.journal} cannot be read: {why}")
     torn = shell.surfaces.journal.unreadable()
     if torn:
         number = "1 line" if torn == 1 else f"{torn} lines"
@@ -314,5 +315,5 @@ def _mended_or_not(finding: Finding) -> tuple[Finding, bool]:
     try:
         return Finding(finding.name, True, f"{finding.text} {finding.fix()}"), True
     except (MunimentError, OSError) as error:
-        why = error.sentence if isinstance(error, MunimentError) else f"{error.strerror or error}."
+        why = sentence_of(error)
         return Finding(finding.name, False, f"{finding.text} That could not be put right: {why}"), False

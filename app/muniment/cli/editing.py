@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from muniment.cli.shell import Shell, UsageError
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 
 
 def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
@@ -25,7 +25,8 @@ def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
         try:
             code = subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
         except (OSError, ValueError) as error:
-            raise MunimentError(f"The editor {command!r} could not be started: {error}.") from error
+            why = reason_of(error) if isinstance(error, OSError) else str(error)
+            raise MunimentError(f"The editor {command} could not be started: {why}.") from error
         if code != 0:
             raise MunimentError(f"The editor ended with code {code}; nothing was changed.")
         after = copy.read_bytes()

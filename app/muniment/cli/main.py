@@ -14,7 +14,7 @@ from typing import TextIO, cast
 
 from muniment import __version__
 from muniment.cli.shell import FAILED, INTERRUPTED, OK, USAGE, Parser, Shell, UsageError
-from muniment.safety.errors import InvalidInput, MunimentError
+from muniment.safety.errors import InvalidInput, MunimentError, reason_of, sentence_of
 from muniment.safety.visible import reading_line
 
 COMMANDS = {
@@ -56,7 +56,7 @@ def run(argv: Sequence[str]) -> int:
         return FAILED
     except OSError as error:
         _stop_writing()
-        return _fail(FAILED, f"The result could not be written: {error.strerror or error}.")
+        return _fail(FAILED, f"The result could not be written: {reason_of(error)}.")
     return code
 
 
@@ -74,8 +74,7 @@ def _code(argv: list[str]) -> int:
     except MunimentError as error:
         return _fail(FAILED, *error.lines)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(FAILED, f"{place}{error.strerror or error}.")
+        return _fail(FAILED, sentence_of(error))
     except Exception as error:  # noqa: BLE001 - the outermost boundary: a person gets a sentence
         return _fail(FAILED, _fault(error))
 

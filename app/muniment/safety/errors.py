@@ -21,6 +21,20 @@ class MunimentError(Exception):
 
 class InvalidInput(MunimentError):  # noqa: N818 - named for what it is, not for being an error
     """What was given cannot be used as it is; commands end with exit code 2."""
+def reason_of(error: OSError) -> str:
+    """Return why the system refused something, in its own words and without its number."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def sentence_of(error: MunimentError | OSError) -> str:
+    """Return what went wrong as a person reads it: for the system's own errors the file, and why."""
+    if isinstance(error, MunimentError):
+        return error.sentence
+    named = isinstance(error.filename, (str, bytes)) and bool(error.filename)
+    place = f"{os.fsdecode(error.filename)}: " if named else ""
+    return f"{place}{reason_of(error)}."
+
+
 
 
 class NotFound(MunimentError):  # noqa: N818 - as above

@@ -12,7 +12,7 @@ from muniment.approval.policy import Effect, Mode, Verdict, decide, matches
 from muniment.approval.proposal import Approver, Decision, Proposal
 from muniment.memory.origin import Origin
 from muniment.model.base import ToolCall
-from muniment.safety.errors import InvalidInput, MunimentError
+from muniment.safety.errors import InvalidInput, MunimentError, sentence_of
 from muniment.session.events import Decided, Event, ProposalMade, ToolCalled, ToolFinished
 from muniment.session.waiting import graceful
 from muniment.tools.base import RESULT_MAX_BYTES, Tool, ToolContext, ToolResult
@@ -265,10 +265,7 @@ def told(status: ToolStatus, text: str) -> ToolResult:
 
 
 def failure(error: MunimentError | OSError) -> ToolResult:
-    if isinstance(error, OSError):
-        place = f"{error.filename}: " if error.filename else ""
-        return told("failed", f"{place}{error.strerror or error}.")
-    return told("invalid_arguments" if isinstance(error, InvalidInput) else "failed", error.sentence)
+    return told("invalid_arguments" if isinstance(error, InvalidInput) else "failed", sentence_of(error))
 
 
 def denied(decision: Decision) -> ToolResult:

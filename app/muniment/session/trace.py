@@ -10,7 +10,7 @@ from typing import Any
 
 from muniment.memory.origin import utc_now
 from muniment.model.base import Finished, ModelRequest
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 from muniment.safety.files import append_durable, ensure_private_dir
 from muniment.safety.redact import KEY_MARK, key_forms
 from muniment.safety.visible import clean_surrogates
@@ -73,7 +73,7 @@ class Trace:
             append_durable(self.path, self._scrub(line).encode("utf-8") + b"\n")
             self.fault = None
         except (OSError, MunimentError) as error:
-            reason = f"{error.strerror or error}." if isinstance(error, OSError) else str(error)
+            reason = f"{reason_of(error)}." if isinstance(error, OSError) else str(error)
             self.fault = f"The trace {self.path} is not being written: {reason}"
 
 

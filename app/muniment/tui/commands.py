@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.approval.policy import Mode
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.tui.begin import begin
 from muniment.tui.place import leave_for
 
@@ -131,7 +131,7 @@ async def _clear(app: MunimentApp, given: str) -> None:
     try:
         engine.clear()
     except (MunimentError, OSError) as error:
-        app.tell(f"The conversation was kept: {error}", error=True)
+        app.tell(f"The conversation was kept: {sentence_of(error)}", error=True)
         return
     await app.session_screen.attach(engine, card=engine.provider == "rehearsal")
     app.tell("The conversation of this session was dropped; its id, recipe and memory stay.")
@@ -155,7 +155,7 @@ async def _note(app: MunimentApp, text: str) -> None:
         note = await asyncio.to_thread(engine.surfaces.team.inbox.add, new, origin)
         scope = await asyncio.to_thread(lambda: engine.surfaces.team.scope)
     except (MunimentError, OSError) as error:
-        app.tell(str(error), error=True)
+        app.tell(sentence_of(error), error=True)
         return
     app.tell(f"Put into the {scope} inbox; no model sees it before you approve it.")
     app.session_screen.written(f"noted {note.title}")
@@ -184,7 +184,7 @@ async def _done(app: MunimentApp, rest: str) -> None:
     try:
         end = await asyncio.to_thread(engine.finish_task, outcome, summary.strip())
     except (MunimentError, OSError) as error:
-        app.tell(str(error), error=True)
+        app.tell(sentence_of(error), error=True)
         return
     left = f"; its note waits in the inbox: {end.note}" if end.note else ""
     app.tell(f"The task ended: {end.outcome}{left}.")

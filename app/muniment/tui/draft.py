@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.tui.alive import stands
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def edit_draft(app: MunimentApp) -> None:
         app.tell("The editor left no UTF-8 text; your draft is as it was.", error=True)
         return
     except (MunimentError, OSError) as error:
-        reason = error.sentence if isinstance(error, MunimentError) else f"{error.strerror or error}."
-        app.tell(f"{reason} Your draft is as it was.", error=True)
+        app.tell(f"{sentence_of(error)} Your draft is as it was.", error=True)
         return
     # Editors end the last line; a message has no line there.
     after = after.removesuffix("\n") if not before.endswith("\n") else after

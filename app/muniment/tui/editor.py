@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import SuspendNotSupported
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
@@ -65,5 +65,6 @@ def edit_bytes(app: MunimentApp, name: str, data: bytes) -> bytes:
         except SuspendNotSupported as error:
             raise NoEditor("This terminal cannot be lent to an editor.") from error
         except (OSError, ValueError) as error:
-            raise NoEditor(f"The editor {command} did not start: {error}.") from error
+            why = reason_of(error) if isinstance(error, OSError) else str(error)
+            raise NoEditor(f"The editor {command} did not start: {why}.") from error
         return copy.read_bytes() if code == 0 else data

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.tui.place import returned_to
 
@@ -113,4 +113,4 @@ async def keep_panel_width(app: MunimentApp, cells: int) -> None:
     try:
         await asyncio.to_thread(change, app.boot.paths, "tui.panel_width", cells)
     except (MunimentError, OSError) as error:
-        app.notify(f"The width of the panel was not kept: {reading_line(str(error))}", markup=False)
+        app.notify(f"The width of the panel was not kept: {reading_line(sentence_of(error))}", markup=False)

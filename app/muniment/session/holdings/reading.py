@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 from muniment.session.holdings.items import Group, Holdings, Item, Passed, size_text
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Holder:
             try:
                 part = read()
             except (MunimentError, OSError) as error:
-                part = (), (Passed(str(directories[0]), f"cannot be read: {error}"),)
+                why = reason_of(error) if isinstance(error, OSError) else error.sentence
+                part = (), (Passed(str(directories[0]), f"cannot be read: {why}"),)
             self._parts[name] = known = stamp, part
         return known[1]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.holdings.items import numbered
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Collector:
             try:
                 rows += look()
             except (MunimentError, OSError) as error:
-                faults.append(f"{error}")
+                faults.append(sentence_of(error))
         return tuple(rows), tuple(faults)
 
     def _consolidation(self) -> list[Waiting]:

@@ -17,7 +17,7 @@ from muniment.memory.recall.score import Corpus, Scorer, corpus_of, telling
 from muniment.memory.recall.snippet import Snippet, make_snippet
 from muniment.memory.records.listing import Listed
 from muniment.memory.records.scan import read_bodies
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.holdings.items import KINDS, Item, Kind
 from muniment.session.holdings.reading import record_item
 from muniment.session.holdings.team import row_item
@@ -107,7 +107,7 @@ def search_all(surfaces: Surfaces, ask: Ask, *, stopped: Callable[[], bool] = la
             step(surfaces, ask, found)
         except (MunimentError, OSError) as error:
             # One surface that cannot be read hides no other.
-            found.notices.append(str(error))
+            found.notices.append(sentence_of(error))
     if stopped():
         raise Stopped
     hits = _rank(query, found)

@@ -13,7 +13,7 @@ from typing import Any
 
 from muniment.memory.origin import utc_now
 from muniment.paths import Paths
-from muniment.safety.errors import InvalidInput, MunimentError, NotFound
+from muniment.safety.errors import InvalidInput, MunimentError, NotFound, reason_of
 from muniment.safety.files import (
     FileRefused,
     LockBusy,
@@ -355,7 +355,7 @@ UNKNOWN_TEXT = (
 
 
 def _unsaved(error: Exception) -> str:
-    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    reason = reason_of(error) if isinstance(error, OSError) else str(error)
     return f"This session is not being saved: {reason.rstrip('.')}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from muniment.safety.errors import reason_of
 from muniment.safety.files import FileRefused, read_regular
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def read_soul(paths: Paths) -> tuple[str, str | None]:
     except UnicodeDecodeError:
         return DEFAULT_SOUL, f"{path} is not used: it is not UTF-8."
     except OSError as error:
-        return DEFAULT_SOUL, f"{path} is not used: {error.strerror or error}."
+        return DEFAULT_SOUL, f"{path} is not used: {reason_of(error)}."
 
 
 def memory_guide(tools: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 from muniment.session.request.blocks import DATA_RULE, BlockQuery, Provided, block
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def notebook_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     try:
         text = surfaces.team.notebooks.newest(agent, FILE_MAX_BYTES)
     except (OSError, MunimentError) as error:
-        said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        said = reason_of(error) if isinstance(error, OSError) else str(error)
         notice = f"The notebook of {agent} is not used: {said.rstrip('.')}."
         return Provided(notices=(notice,), alerts=_alerts("A notebook is skipped", (notice,)))
     if not text.strip():

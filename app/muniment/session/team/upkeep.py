@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from muniment.memory.origin import Origin
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, reason_of
 from muniment.session.team.digesting import digested, prepare
 from muniment.session.waiting import uncut
 
@@ -33,7 +33,7 @@ async def upkeep(surfaces: Surfaces, model: Model | None) -> tuple[str, ...]:
         except MunimentError as error:
             said.append(error.sentence)
         except OSError as error:
-            said.append(f"Team memory was not tended to: {error.strerror or error}.")
+            said.append(f"Team memory was not tended to: {reason_of(error)}.")
     return tuple(said)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Asker, Decision, Proposal
 from muniment.memory.origin import Origin
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.items import KIND_WORDS, Item
 from muniment.tui.begin import begin
@@ -115,7 +115,7 @@ async def _told(app: MunimentApp, work: Callable[[], Awaitable[None]]) -> None:
     try:
         await work()
     except (MunimentError, OSError) as error:
-        fault(app, str(error))
+        fault(app, sentence_of(error))
 
 
 def fault(app: MunimentApp, sentence: str) -> None:

@@ -14,7 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Select, Static, TextArea
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
@@ -141,7 +141,8 @@ class Form(Modal[object]):
             checked = await asyncio.to_thread(self._check, values)
         except (MunimentError, OSError, ValueError) as error:
             # A ValueError is a text that is no time, as the reader of times says it.
-            self._say(str(error), warn=False)
+            said = str(error) if isinstance(error, ValueError) else sentence_of(error)
+            self._say(said, warn=False)
             return
         if checked.warnings and self._warned != values:
             self._warned = values

@@ -15,7 +15,7 @@ from textual.events import Resize
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.request.inspecting import Inspected, Part, bar, row_words
 from muniment.tui.place import Place
 from muniment.tui.split import SPLIT_CSS
@@ -89,7 +89,7 @@ class InspectorScreen(Place[None]):
         try:
             self._shown = await asyncio.to_thread(look)
         except (MunimentError, OSError) as error:
-            self.query_one("#inspector-head", Static).update(safe_line(f"Context  {error}"))
+            self.query_one("#inspector-head", Static).update(safe_line(f"Context  {sentence_of(error)}"))
             return
         self._draw()
 

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.atlas import Surface, amount_in, journal_amount, surfaces
 from muniment.tui.alive import stands
@@ -115,7 +115,7 @@ class MapScreen(Place[Surface | None]):
             counted = await asyncio.to_thread(self._count_others)
             trouble = ""
         except (MunimentError, OSError) as error:
-            trouble = f"cannot be counted: {error}"
+            trouble = f"cannot be counted: {sentence_of(error)}"
         if not stands(self):
             return
         if trouble:

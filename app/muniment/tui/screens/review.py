@@ -16,7 +16,7 @@ from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.team.consolidate_plan import Preview
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.review import Review, Waiting
 from muniment.tui.alive import stands
@@ -141,7 +141,7 @@ class ReviewScreen(Place[None]):
         try:
             review = await asyncio.to_thread(self._look_at)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
             return
         if stands(self):
             self._draw(self._with_edit(review))
@@ -260,7 +260,7 @@ class ReviewScreen(Place[None]):
                 self._edited = None
                 self._say(said)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
         finally:
             self._begin("")
         if stands(self):

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.memory.surfaces import Surfaces
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.holdings.items import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
 from muniment.session.holdings.search import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
 from muniment.tui.place import Place
@@ -127,7 +127,7 @@ class SearchScreen(Place[None]):
         except Stopped:
             return
         except (MunimentError, OSError) as error:
-            self._say(safe_line(str(error)))
+            self._say(safe_line(sentence_of(error)))
             return
         finally:
             given_up.set()
@@ -140,7 +140,7 @@ class SearchScreen(Place[None]):
         options.add_options([Option(_row(hit)) for hit in self.hits])
         if self.hits:
             options.highlighted = 0
-        self._say(Content(_HINT) if answer is None else _summary(answer, narrow=self.size.width < 70))
+        self._say(Content(_HINT) if answer is None else _summary(answer, narrow=not self.side))
 
     def _tell_where(self) -> None:
         kind = "all" if self._kind is None else KIND_WORDS[self._kind]

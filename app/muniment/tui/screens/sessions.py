@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 
 from muniment.memory.origin import utc_now
 from muniment.paths import Paths
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.logs.browsing import WINDOW, Doom, Found, Listed, facts, pieces, spans_of
 from muniment.session.logs.log import clean_title
 from muniment.session.logs.stored import SessionInfo, delete_session, rename_session
@@ -168,8 +168,18 @@ class SessionsScreen(Place[str | None]):
             options.highlighted = self._drawn.index(at) if at in self._drawn else 0
         self._entitle(words)
         if not found.sessions and found.done:
-            self.query_one(Reading).show(())
-            self._say("No session matches; Escape clears the filter." if words else "No earlier session yet.")
+            self._show_nothing(bool(words))
+
+    def _show_nothing(self, filtered: bool) -> None:
+        """Say beside the empty list what to do about it."""
+        pane = self.query_one(Reading)
+        pane.border_title = None
+        about = (
+            "No session matches; Escape clears the filter."
+            if filtered
+            else "No earlier session yet. What you say in one is kept, and it stands here from then on."
+        )
+        pane.show([Line(about)])
 
     def _entitle(self, words: str) -> None:
         found = self._found
@@ -226,7 +236,7 @@ class SessionsScreen(Place[str | None]):
         try:
             lines = await asyncio.to_thread(preview_lines, self._paths, info)
         except (MunimentError, OSError) as error:
-            lines = [Line(safe_line(str(error)).plain, "warning")]
+            lines = [Line(safe_line(sentence_of(error)).plain, "warning")]
         pane = self.query_one(Reading)
         pane.border_title = safe_line(info.title or "(no message yet)")
         pane.show(lines)
@@ -298,7 +308,7 @@ class SessionsScreen(Place[str | None]):
             else:
                 await asyncio.to_thread(rename_session, self._paths, info.id, title)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
             return
         self._load(info.id, f"Renamed to {clean_title(title)}.")
 
@@ -322,7 +332,7 @@ class SessionsScreen(Place[str | None]):
         try:
             await asyncio.to_thread(delete_session, self._paths, info.id)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
             return
         beside = self._drawn[at + 1 : at + 2] or self._drawn[max(at - 1, 0) : at]
         said = f"Deleted {info.title or info.id}. What it saved to memory stays."
@@ -341,7 +351,7 @@ class SessionsScreen(Place[str | None]):
         try:
             await asyncio.to_thread(check_ratable, self._paths, self._settings, info.id)
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
             return
         word = "good" if rating == "up" else "not good"
         about = f"One note to the agent of “{info.title or info.id[:8]}”: {word}. Say why, or leave it empty."
@@ -353,7 +363,7 @@ class SessionsScreen(Place[str | None]):
                 rate_session, self._paths, self._settings, info.id, rating, comment, surface="panel"
             )
         except (MunimentError, OSError) as error:
-            self._say(str(error))
+            self._say(sentence_of(error))
             return
         self._say(f"Rated as {word}: a note waits in the inbox, {rated.note.name}.")
 

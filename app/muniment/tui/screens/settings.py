@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.paths import Paths
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.settings import Settings
 from muniment.tui.alive import stands
@@ -109,7 +109,8 @@ class SettingsScreen(Place[None]):
             self._settings = await asyncio.to_thread(self._read)
             self._fault = ""
         except (MunimentError, OSError) as error:
-            self._fault = f"{error} Nothing can be changed here until the file is right; it is left alone."
+            told = sentence_of(error)
+            self._fault = f"{told} Nothing can be changed here until the file is right; it is left alone."
         if not stands(self):
             return
         self._rows = rows(self._settings)
@@ -240,7 +241,7 @@ class SettingsScreen(Place[None]):
             self._settings = await asyncio.to_thread(self._read)
         except (MunimentError, OSError) as error:
             self._theme(self._settings.tui.theme)
-            return str(error)
+            return sentence_of(error)
         self._applied(self._settings, key if isinstance(key, str) else ".".join(key[:2]))
         self._rows = rows(self._settings)
         if stands(self):

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
-from muniment.safety.errors import MunimentError
+from muniment.safety.errors import MunimentError, sentence_of
 from muniment.tui.widgets.memory_tree import MemoryTree
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ LOOK_SECONDS = 0.8
 VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", "p": "promote"}
 CLOSES = "Esc or F2 closes"
 
+ABOUT_ROWS = 3
+"""Always so many, because a list that grows and shrinks with what is said below loses its cursor."""
 
 PARTS = ("title", "filter", "empty", "tree", "about")
 
@@ -232,9 +234,10 @@ class MemoryPanel(Vertical):
             deep = self._opened.get("ledger", False) or bool(self.query_one("#memory-filter", Input).value)
             found = await asyncio.to_thread(self._holder.look, ledger=deep)
         except (MunimentError, OSError) as error:
-            if str(error) != self._trouble:
-                self._trouble = str(error)
-                self.post_message(self.Troubled(str(error)))
+            told = sentence_of(error)
+            if told != self._trouble:
+                self._trouble = told
+                self.post_message(self.Troubled(told))
             return
         self._trouble = ""
         if found is not self._holdings and surfaces is self._surfaces and self._whole:
