@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 
 class MunimentError(Exception):
     """An expected failure, told in one sentence that says what, where and what to do.
@@ -19,8 +21,6 @@ class MunimentError(Exception):
         return (self.sentence,)
 
 
-class InvalidInput(MunimentError):  # noqa: N818 - named for what it is, not for being an error
-    """What was given cannot be used as it is; commands end with exit code 2."""
 def reason_of(error: OSError) -> str:
     """Return why the system refused something, in its own words and without its number."""
     return error.strerror or str(error) or type(error).__name__
@@ -35,6 +35,8 @@ def sentence_of(error: MunimentError | OSError) -> str:
     return f"{place}{reason_of(error)}."
 
 
+class InvalidInput(MunimentError):  # noqa: N818 - named for what it is, not for being an error
+    """What was given cannot be used as it is; commands end with exit code 2."""
 
 
 class NotFound(MunimentError):  # noqa: N818 - as above
