@@ -121,6 +121,7 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def add(arguments: argparse.Namespace, shell: Shell) -> int:
     """Write an entry; its row is trusted as yours."""
+    from muniment.cli.settled import settled
     from muniment.memory.team.classify import classify
     from muniment.memory.team.entry import NewEntry
 
@@ -133,10 +134,9 @@ def add(arguments: argparse.Namespace, shell: Shell) -> int:
         type=arguments.type,
         expires_at=_time(arguments.expires),
     )
-    plan = knowledge.plan_add(new)
+    plan, added = settled(lambda: knowledge.plan_add(new), lambda plan: knowledge.commit(plan, shell.origin))
     for warning in plan.warnings:
         shell.note(f"{warning.place}: {warning.text}")
-    added = knowledge.commit(plan, shell.origin)
     if arguments.json:
         row = added.row
         shell.json(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from muniment.cli.settled import settled
 from muniment.cli.shell import FAILED, OK, Shell, UsageError
 from muniment.memory.records import shapes
 from muniment.memory.records.plans import DeleteRequest, StoreRequest
@@ -15,7 +17,7 @@ from muniment.safety.visible import exact_block, exact_line
 
 if TYPE_CHECKING:
     from muniment.memory.journal_undo import UndoPlan
-    from muniment.memory.records.plans import StorePlan
+    from muniment.memory.records.plans import StoreOutcome, StorePlan
 
 _OUT_OF_REACH = (
     "Copies in session logs, traces, exports, backups and at the model's provider are out of reach here."
@@ -34,7 +36,8 @@ def store(arguments: argparse.Namespace, shell: Shell) -> int:
         expires_at=_time(arguments.expires_at),
         clear=tuple(arguments.clear or ()),
     )
-    return _written(shell, shell.surfaces.records.plan_store(request, origin=shell.origin), arguments.json)
+    records = shell.surfaces.records
+    return _written(shell, lambda: records.plan_store(request, origin=shell.origin), arguments.json)
 
 
 def edit(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -53,25 +56,32 @@ def edit(arguments: argparse.Namespace, shell: Shell) -> int:
         from muniment.cli.editing import edited
 
         data = edited(shell, found.path.name, found.data, "--title, --content or other fields")
-        return _written(shell, records.plan_edit(found, data), arguments.json)
+        plan = records.plan_edit(found, data)
+        return _told(shell, plan, records.commit(plan, shell.origin), arguments.json)
     content = shell.text_or_stdin(arguments.content, "--content")
-    deepest = records.chain().deepest_project
-    if found.scope.kind == "project" and (deepest is None or deepest.directory != found.scope.directory):
-        raise MunimentError(
-            f"{found.record.id} stands in {found.scope.directory}, above the deepest project; "
-            "edit it there, or with $EDITOR by giving no options."
+    expires_at = _time(arguments.expires_at)
+
+    def planned() -> StorePlan:
+        found = records.get(arguments.id, arguments.scope, expired=True)
+        deepest = records.chain().deepest_project
+        if found.scope.kind == "project" and (deepest is None or deepest.directory != found.scope.directory):
+            raise MunimentError(
+                f"{found.record.id} stands in {found.scope.directory}, above the deepest project; "
+                "edit it there, or with $EDITOR by giving no options."
+            )
+        request = StoreRequest(
+            title=found.record.title if arguments.title is None else arguments.title,
+            content=found.record.content if content is None else content,
+            id=found.record.id,
+            category=arguments.category,
+            tags=None if arguments.tag is None else tuple(arguments.tag),
+            scope=found.scope.kind,
+            expires_at=expires_at,
+            clear=tuple(arguments.clear or ()),
         )
-    request = StoreRequest(
-        title=found.record.title if arguments.title is None else arguments.title,
-        content=found.record.content if content is None else content,
-        id=found.record.id,
-        category=arguments.category,
-        tags=None if arguments.tag is None else tuple(arguments.tag),
-        scope=found.scope.kind,
-        expires_at=_time(arguments.expires_at),
-        clear=tuple(arguments.clear or ()),
-    )
-    return _written(shell, records.plan_store(request, origin=shell.origin), arguments.json)
+        return records.plan_store(request, origin=shell.origin)
+
+    return _written(shell, planned, arguments.json)
 
 
 def delete(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -172,8 +182,12 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _written(shell: Shell, plan: StorePlan, as_json: bool) -> int:
-    outcome = shell.surfaces.records.commit(plan, shell.origin)
+def _written(shell: Shell, planned: Callable[[], StorePlan], as_json: bool) -> int:
+    plan, outcome = settled(planned, lambda plan: shell.surfaces.records.commit(plan, shell.origin))
+    return _told(shell, plan, outcome, as_json)
+
+
+def _told(shell: Shell, plan: StorePlan, outcome: StoreOutcome, as_json: bool) -> int:
     for warning in plan.warnings:
         shell.note(warning.text)
     if as_json:

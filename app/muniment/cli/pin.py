@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from muniment.cli.shell import OK, Shell, positive
@@ -69,12 +70,13 @@ def add(arguments: argparse.Namespace, shell: Shell) -> int:
     from muniment.safety.findings import warnings_for
 
     content = shell.text_or_stdin(arguments.content, "--content") or ""
-    plan = shell.surfaces.team.pinned.plan_add(arguments.title, content, arguments.level)
+    pinned = shell.surfaces.team.pinned
+    plan = _done(shell, lambda: pinned.plan_add(arguments.title, content, arguments.level))
     for _, text, place in warnings_for([("title", plan.entry.title), ("content", content)]):
         shell.note(f"{place}: {text}")
     if plan.units > MAX_UNITS:
         shell.note(f"{plan.path.name} has {plan.units} UTF-16 units now; a request carries {MAX_UNITS}")
-    return _done(arguments, shell, plan, "Pinned")
+    return _told(arguments, shell, plan, "Pinned")
 
 
 def remove(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -84,15 +86,22 @@ def remove(arguments: argparse.Namespace, shell: Shell) -> int:
     title = arguments.named if arguments.title is None else arguments.title
     if title is None or None not in (arguments.named, arguments.title):
         raise UsageError("muniment pin remove takes one title.")
-    return _done(arguments, shell, shell.surfaces.team.pinned.plan_remove(title), "Removed")
+    plan = _done(shell, lambda: shell.surfaces.team.pinned.plan_remove(title))
+    return _told(arguments, shell, plan, "Removed")
 
 
-def _done(arguments: argparse.Namespace, shell: Shell, plan: PinPlan, word: str) -> int:
+def _done(shell: Shell, planned: Callable[[], PinPlan]) -> PinPlan:
+    from muniment.cli.settled import settled
+
+    pinned = shell.surfaces.team.pinned
+    return settled(planned, lambda plan: pinned.commit(plan, shell.origin))[0]
+
+
+def _told(arguments: argparse.Namespace, shell: Shell, plan: PinPlan, word: str) -> int:
     from muniment.memory.team import shapes
     from muniment.safety.visible import reading_line
 
     team = shell.surfaces.team
-    team.pinned.commit(plan, shell.origin)
     if arguments.json:
         shell.json(shapes.pin_written(team, plan))
     else:

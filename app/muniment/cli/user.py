@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from muniment.cli.editing import edited
+from muniment.cli.settled import settled
 from muniment.cli.shell import OK, Shell, positive
 
 if TYPE_CHECKING:
-    from muniment.memory.user.plans import SavePlan
+    from muniment.memory.user.plans import Outcome, SavePlan
 
 _TYPES = ("user", "feedback", "project", "reference")
 
@@ -104,12 +106,15 @@ def save(arguments: argparse.Namespace, shell: Shell) -> int:
 
     memory = shell.surfaces.user
     check_name(arguments.name)
-    mode = arguments.mode
-    if mode is None:
-        mode = "overwrite" if memory.path_of(arguments.name).exists() else "create"
     details = shell.text_or_stdin(arguments.details, "--details")
-    request = SaveRequest(mode, arguments.name, arguments.type, arguments.summary, details)
-    return _written(shell, memory.plan_save(request), arguments.json)
+
+    def planned() -> SavePlan:
+        mode = arguments.mode
+        if mode is None:
+            mode = "overwrite" if memory.path_of(arguments.name).exists() else "create"
+        return memory.plan_save(SaveRequest(mode, arguments.name, arguments.type, arguments.summary, details))
+
+    return _written(shell, planned, arguments.json)
 
 
 def edit(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -120,15 +125,18 @@ def edit(arguments: argparse.Namespace, shell: Shell) -> int:
     held = memory.get(arguments.name)
     if all(each is None for each in (arguments.type, arguments.summary, arguments.details)):
         data = edited(shell, held.path.name, held.data, "--type, --summary or --details")
-        return _written(shell, memory.plan_edit(held, data), arguments.json)
-    request = SaveRequest(
-        "overwrite",
-        held.entry.name,
-        arguments.type or held.entry.type,
-        held.entry.summary if arguments.summary is None else arguments.summary,
-        shell.text_or_stdin(arguments.details, "--details"),
-    )
-    return _written(shell, memory.plan_save(request), arguments.json)
+        plan = memory.plan_edit(held, data)
+        return _told(shell, plan, memory.commit(plan, shell.origin), arguments.json)
+    details = shell.text_or_stdin(arguments.details, "--details")
+
+    def planned() -> SavePlan:
+        entry = memory.get(arguments.name).entry
+        summary = entry.summary if arguments.summary is None else arguments.summary
+        return memory.plan_save(
+            SaveRequest("overwrite", entry.name, arguments.type or entry.type, summary, details)
+        )
+
+    return _written(shell, planned, arguments.json)
 
 
 def delete(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -151,10 +159,14 @@ def delete(arguments: argparse.Namespace, shell: Shell) -> int:
     return OK
 
 
-def _written(shell: Shell, plan: SavePlan, as_json: bool) -> int:
+def _written(shell: Shell, planned: Callable[[], SavePlan], as_json: bool) -> int:
+    plan, outcome = settled(planned, lambda plan: shell.surfaces.user.commit(plan, shell.origin))
+    return _told(shell, plan, outcome, as_json)
+
+
+def _told(shell: Shell, plan: SavePlan, outcome: Outcome, as_json: bool) -> int:
     from muniment.memory.user import shapes
 
-    outcome = shell.surfaces.user.commit(plan, shell.origin)
     for _, text, place in plan.warnings:
         shell.note(f"{place}: {text}")
     if as_json:
