@@ -54,11 +54,9 @@ class Difference:
         return sum(line.kind == "new" for line in self.lines)
 
 
-def difference(
-    old: Sequence[str], new: Sequence[str], *, max_steps: int = MAX_STEPS, max_edits: int = MAX_EDITS
-) -> Difference | None:
+def difference(old: Sequence[str], new: Sequence[str], *, max_edits: int = MAX_EDITS) -> Difference | None:
     """Compare two texts given as lines; None where the bounds do not suffice."""
-    pairs = common_pairs(old, new, max_steps=max_steps, max_edits=max_edits)
+    pairs = common_pairs(old, new, max_steps=MAX_STEPS, max_edits=max_edits)
     if pairs is None:
         return None
     lines: list[DiffLine] = []

@@ -78,35 +78,33 @@ class Marks:
         return span is not None and span.style in ("quoted", "block")
 
 
-def load(data: bytes | str, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Value:
+def load(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> Value:
     """Read one document; an unquoted empty scalar is None, every other scalar is the text as written.
 
     Raise `YamlFault` for anything that is not accepted.
     """
-    return _read(data, max_bytes, max_depth, None)
+    return _read(data, max_bytes, None)
 
 
-def load_marked(
-    data: bytes | str, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
-) -> tuple[Value, Marks]:
+def load_marked(data: bytes | str) -> tuple[Value, Marks]:
     """Read one document like `load` and say where each key and value stands."""
     marks = Marks()
-    return _read(data, max_bytes, max_depth, marks), marks
+    return _read(data, MAX_BYTES, marks), marks
 
 
-def _read(data: bytes | str, max_bytes: int, max_depth: int, marks: Marks | None) -> Value:
+def _read(data: bytes | str, max_bytes: int, marks: Marks | None) -> Value:
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(raw) > max_bytes:
         raise YamlFault(f"the text is larger than {max_bytes} bytes", 1, 1)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise YamlFault("the text is not UTF-8", 1, 1)
-    if marks is None and max_depth > 1:
+    if marks is None:
         simple = read_simple(raw)
         if simple is not None:
             return simple
     parser = _parser()
     try:
-        return _build(parser.events(raw), parser, max_depth, marks)
+        return _build(parser.events(raw), parser, marks)
     except parser.reader_error as error:
         raise _reader_fault(raw, error) from None
     except parser.marked_error as error:
@@ -157,7 +155,7 @@ def _parser() -> _Parser:
     )
 
 
-def _build(next_event: Callable[[], Any], parser: _Parser, max_depth: int, marks: Marks | None) -> Value:
+def _build(next_event: Callable[[], Any], parser: _Parser, marks: Marks | None) -> Value:
     """Build the document from its events, with a stack of our own so that no nesting ends in a recursion."""
     scalar, mapping_start, sequence_start = parser.scalar, parser.mapping_start, parser.sequence_start
     root: Value = None
@@ -196,8 +194,8 @@ def _build(next_event: Callable[[], Any], parser: _Parser, max_depth: int, marks
                 raise _refusal(event)
             if is_map and key is None:
                 raise _fault("a key must be text", event)
-            if len(stack) >= max_depth:
-                raise _fault(f"nested deeper than {max_depth} levels", event)
+            if len(stack) >= MAX_DEPTH:
+                raise _fault(f"nested deeper than {MAX_DEPTH} levels", event)
             if marks is not None:
                 here = _path_of(path, container, is_map, key)
                 marks.values[here] = _span(event, event, "flow" if event.flow_style else "indented")

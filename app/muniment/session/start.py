@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from muniment.session.recipes.recipe import Recipe
 
 FILE_TOOLS = frozenset({"read_file", "list_files", "write_file", "edit_file"})
+_RECORD_TOOLS = frozenset({"memory_retrieve", "memory_list", "memory_search", "memory_store", "memory_delete"})
 _GOES_ON = "this session goes on with the recipe it was started with."
 TASK_TEXT = (
     "This session is a task. When it is done, call task_report once with its outcome and the nonce {nonce}; "
@@ -285,7 +286,7 @@ class Opening:
             registry=registry,
             tools=recipe.tools,
             approve=recipe.approve,
-            context=ToolContext(found.surfaces, found.root, origin, asker, recipe.tools, task),
+            context=ToolContext(found.surfaces, found.root, origin, asker, task),
             approver=_nobody if self.options.approve == "none" else approver,
             can_save=can_save,
             withheld=files | (frozenset() if found.nonce else frozenset({"task_report"})),
@@ -319,6 +320,8 @@ class Opening:
         )
         if not self.options.headless and recipe.memory.digest and not self._suppressed():
             self.notices.extend(context.build_digest())
+        elif _RECORD_TOOLS & set(names):
+            self.notices.extend(context.look_at_records())
         return context
 
     def _suppressed(self) -> bool:

@@ -47,7 +47,6 @@ class ToolContext:
     """The directory that file tools are confined to."""
     origin: Origin
     asker: Asker = field(default_factory=Asker)
-    recipe_tools: tuple[str, ...] = ()
     task: TaskDesk | None = None
     """The running task; None in a session that is none."""
     asks: bool = True

@@ -61,7 +61,6 @@ class ApprovalDesk:
         hands: Hands,
         *,
         quiet_seconds: float,
-        idle_seconds: float = IDLE_SECONDS,
         on_change: Callable[[], None] | None = None,
         interrupt: Callable[[], None] | None = None,
     ) -> None:
@@ -69,7 +68,6 @@ class ApprovalDesk:
         self._hands = hands
         self.quiet_seconds = quiet_seconds
         """Quiet time in seconds of the dialogs that open from now on."""
-        self._idle_seconds = idle_seconds
         self._on_change = on_change
         self._interrupt = interrupt
         self._entries: list[_Entry] = []
@@ -153,7 +151,7 @@ class ApprovalDesk:
         if self._hands.draft_present():
             return True
         last_key = max(self._hands.last_key_time, self._app.last_key_time)
-        if made_clock() - last_key < self._idle_seconds:
+        if made_clock() - last_key < IDLE_SECONDS:
             return True
         # A half-written search or name is a draft as well.
         focused = self._app.focused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -46,9 +46,8 @@ class Recalled:
 class Recall:
     """Recall over the surfaces of one working directory; keeps what the journal said about authors."""
 
-    def __init__(self, surfaces: Surfaces, *, timer: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, surfaces: Surfaces) -> None:
         self._surfaces = surfaces
-        self._timer = timer
         self._authors = Authors(surfaces.journal)
         self.told: set[str] = set()
         """Sentences that a person was told already in this process."""
@@ -74,7 +73,7 @@ class Recall:
         preview: bool = False,
     ) -> Recalled:
         """Find and pack what fits a need; nothing is noted or sent, and in a preview nothing is written."""
-        begun = self._timer()
+        begun = time.perf_counter()
         surfaces = self._surfaces
         now: datetime = surfaces.clock()
         found = gather(
@@ -88,7 +87,7 @@ class Recall:
         )
         best = distinct(rank(found.candidates, need, now), most=bounds.top_k)
         pack = make_pack(best, top_k=bounds.top_k, max_bytes=bounds.max_bytes)
-        taken = round((self._timer() - begun) * 1000, 3)
+        taken = round((time.perf_counter() - begun) * 1000, 3)
         return Recalled(need, pack, len(found.candidates), taken, found.notices)
 
     def note(self, recalled: Recalled, *, session: str, shadow: bool) -> None:

@@ -33,7 +33,6 @@ class Snapshot:
     chain: ScopeChain
     entries: tuple[Listed, ...]
     skipped: tuple[Skipped, ...]
-    taken_at: datetime
 
     @property
     def effective(self) -> list[Listed]:

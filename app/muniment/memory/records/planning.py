@@ -198,7 +198,6 @@ def finish_plan(
     before: Record | None,
     after: Record,
     data_before: bytes | None,
-    new: bool,
     warnings: list[PlanWarning],
     now: datetime,
 ) -> StorePlan:
@@ -219,7 +218,6 @@ def finish_plan(
         after=after,
         data=data,
         digest_before=None if data_before is None else digest(data_before),
-        new_directory=new,
         warnings=tuple(warnings),
         notes=() if note is None else (note,),
     )

@@ -69,7 +69,6 @@ class StorePlan:
     after: Record
     data: bytes
     digest_before: str | None
-    new_directory: bool = False
     warnings: tuple[PlanWarning, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences that belong into the result too, such as that the copy stays expired."""

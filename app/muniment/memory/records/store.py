@@ -83,7 +83,7 @@ class RecordStore(SearchedStore):
         chain = self.chain()
         now = self.clock()
         levels, skipped, _ = self._levels(chain)
-        return Snapshot(chain, tuple(resolve(levels, now, everything=all)), tuple(skipped), now)
+        return Snapshot(chain, tuple(resolve(levels, now, everything=all)), tuple(skipped))
 
     def stats(self) -> Stats:
         """Count the chain; a repeated id counts in each scope and once in `distinct`."""
@@ -155,8 +155,8 @@ class RecordStore(SearchedStore):
         copies, _ = self._copies(chain, record_id)
         warnings += planning.override_warnings(copies, scope, chain, record_id)
         if before is None:
-            warnings += self._similar(chain, after)
-        return planning.finish_plan(scope, path, before, after, data_before, new, warnings, now)
+            warnings += self._similar(after)
+        return planning.finish_plan(scope, path, before, after, data_before, warnings, now)
 
     def plan_edit(self, found: Found, data: bytes) -> StorePlan:
         """Plan to replace a copy by a whole record file that was edited by hand; times and source are set."""
@@ -173,9 +173,7 @@ class RecordStore(SearchedStore):
         )
         chain = self.chain()
         warnings = planning.place_warnings(chain, found.scope, False)
-        return planning.finish_plan(
-            found.scope, found.path, found.record, after, found.data, False, warnings, now
-        )
+        return planning.finish_plan(found.scope, found.path, found.record, after, found.data, warnings, now)
 
     def plan_record(self, record: Record, *, scope: ScopeWord, directory: Path | None = None) -> StorePlan:
         """Plan to write a whole record as it is, times and source and extra fields included.
@@ -196,7 +194,7 @@ class RecordStore(SearchedStore):
         before, data_before = self._current(target, record.id)
         warnings = planning.place_warnings(chain, target, new)
         path = record_path(target, record.id)
-        return planning.finish_plan(target, path, before, record, data_before, new, warnings, self.clock())
+        return planning.finish_plan(target, path, before, record, data_before, warnings, self.clock())
 
     def plan_delete(self, request: DeleteRequest) -> DeletePlan:
         """Choose the one copy a deletion means; expired copies count, unreadable ones are named."""
@@ -380,7 +378,7 @@ class RecordStore(SearchedStore):
     def _taken(self, chain: ScopeChain, record_id: str) -> bool:
         return any(os.path.lexists(record_path(scope, record_id)) for scope in chain.scopes)
 
-    def _similar(self, chain: ScopeChain, after: Record) -> list[PlanWarning]:
+    def _similar(self, after: Record) -> list[PlanWarning]:
         """Name effective records that say nearly the same under another id."""
         from muniment.memory.records.similar import alike
 

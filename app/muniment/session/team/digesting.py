@@ -78,15 +78,13 @@ async def digested(
     return Digested(preview, usages[0] if usages else Usage())
 
 
-async def summarised(
-    what: SummaryDue, model: Model | None, *, seconds: float = SECONDS, grace: float = GRACE_SECONDS
-) -> SummaryPlan:
+async def summarised(what: SummaryDue, model: Model | None) -> SummaryPlan:
     """Return what would stand in the place of old notebook entries; raise `MunimentError` for none."""
     from muniment.memory.team.notebook_summary import INSTRUCTIONS, accept
 
     if model is None or model.provider == "rehearsal":
         raise NoAnswer("A summary of notebook entries needs a model; the rehearsal model writes none.")
-    answer = await _asked(model, INSTRUCTIONS, what.prompt(), lambda _: None, seconds, grace)
+    answer = await _asked(model, INSTRUCTIONS, what.prompt(), lambda _: None, SECONDS, GRACE_SECONDS)
     return accept(what, answer)
 
 

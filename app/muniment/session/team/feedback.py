@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -60,7 +58,6 @@ def rate_session(
     comment: str = "",
     *,
     surface: str = "cli",
-    clock: Callable[[], datetime] = utc_now,
 ) -> Rated:
     """Write one note to the agent of a finished task, into the inbox of the place the task worked in.
 
@@ -73,7 +70,7 @@ def rate_session(
         raise InvalidInput(f"A rating is one of: {', '.join(RATINGS)}.")
     if len(comment.encode("utf-8", "replace")) > MAX_COMMENT_BYTES:
         raise InvalidInput(f"A comment has at most {MAX_COMMENT_BYTES} bytes.")
-    task = _finished(paths, settings, session_id, clock)
+    task = _finished(paths, settings, session_id)
     history, end, team = task.history, task.end, task.team
     recipe = history.header.get("recipe") or {}
     about = _one(history.title or history.first_message) or "a task"
@@ -95,21 +92,19 @@ def rate_session(
                 task.agent,
                 "feedback",
                 session_id,
-                f"{task.start}-{clock():%Y-%m-%d}{SUFFIX}",
+                f"{task.start}-{utc_now():%Y-%m-%d}{SUFFIX}",
             ),
             Origin("user", surface, session_id, str(recipe.get("name", "")), task.agent, decided_by="user"),
         )
         return Rated(note, end, team.scope, team.directory)
 
 
-def check_ratable(
-    paths: Paths, settings: Settings, session_id: str, *, clock: Callable[[], datetime] = utc_now
-) -> None:
+def check_ratable(paths: Paths, settings: Settings, session_id: str) -> None:
     """Raise what `rate_session` would, before anybody is asked for a comment."""
-    _not_rated_yet(_finished(paths, settings, session_id, clock))
+    _not_rated_yet(_finished(paths, settings, session_id))
 
 
-def _finished(paths: Paths, settings: Settings, session_id: str, clock: Callable[[], datetime]) -> _Finished:
+def _finished(paths: Paths, settings: Settings, session_id: str) -> _Finished:
     from muniment.memory.surfaces import Surfaces
     from muniment.memory.team.notefile import safe_slug
     from muniment.session.logs.export import read_log
@@ -128,7 +123,7 @@ def _finished(paths: Paths, settings: Settings, session_id: str, clock: Callable
         raise NotRated(f"{place}, where session {session_id} worked, is not there any more.")
     recipe = history.header.get("recipe") or {}
     agent = recipe.get("agent") or recipe.get("name") or "assistant"
-    team = Surfaces(paths, place, settings, clock=clock).team
+    team = Surfaces(paths, place, settings).team
     return _Finished(session_id, history, end, agent, team, f"{safe_slug(agent)}-feedback-{session_id}")
 
 
