@@ -82,10 +82,6 @@ def written(moment: datetime) -> str:
     return moment.isoformat()[:19] + "Z"
 
 
-def read_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
 @lru_cache(maxsize=1_024)
 def read_tags(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))

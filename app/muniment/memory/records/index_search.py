@@ -17,7 +17,6 @@ from muniment.memory.records.index_schema import (
     labels_of,
     meta_row,
     read_tags,
-    read_time,
 )
 from muniment.memory.records.scan import Meta
 
@@ -174,9 +173,9 @@ def meta_of(row: Sequence[object], scope: Scope) -> Meta:
         str(title),
         read_tags(str(tags)),
         str(source),
-        read_time(str(created)),
-        read_time(str(updated)),
-        None if expires is None else read_time(str(expires)),
+        str(created),
+        str(updated),
+        None if expires is None else str(expires),
         scope,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -12,8 +12,9 @@ from typing import NamedTuple
 from muniment.memory.records.record import Record
 from muniment.memory.records.scan import Meta, Skipped
 from muniment.memory.records.scope import Excluded, Scope, ScopeChain
+from muniment.memory.records.times import format_time
 
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LONG_AGO = ""
 
 
 class Listed(NamedTuple):
@@ -72,15 +73,15 @@ class Stats:
     skipped: tuple[Skipped, ...]
 
 
-def sort_time(meta: Meta, now: datetime) -> datetime:
+def sort_time(meta: Meta, now: str) -> str:
     """Return the time a copy is ordered by; a time yet to come is no merit and gives way."""
-    if meta.updated_at <= now:
-        return meta.updated_at
-    return meta.created_at if meta.created_at <= now else _LONG_AGO
+    if meta.updated <= now:
+        return meta.updated
+    return meta.created if meta.created <= now else _LONG_AGO
 
 
-def newest_first(metas: Iterable[Meta], now: datetime) -> list[Meta]:
-    """Order copies by time, newest first, and by id where times are equal."""
+def newest_first(metas: Iterable[Meta], now: str) -> list[Meta]:
+    """Order copies by time, newest first, and by id where times are equal; `now` is a written time."""
     ordered = sorted(metas, key=attrgetter("id"))
     ordered.sort(key=lambda meta: sort_time(meta, now), reverse=True)
     return ordered
@@ -93,17 +94,18 @@ def resolve(levels: list[list[Meta]], now: datetime, *, everything: bool) -> lis
     """
     deepest_first = levels[::-1]
     winners: dict[str, tuple[int, Meta]] = {}
+    moment = format_time(now)
     repeated: dict[str, list[int]] = {}
     for depth, metas in enumerate(deepest_first):
         for meta in metas:
             name = meta.id
             if name in winners:
                 repeated.setdefault(name, []).append(depth)
-            elif meta.expires_at is None or meta.expires_at > now:
+            elif meta.expires is None or meta.expires > moment:
                 winners[name] = (depth, meta)
     listed: list[Listed] = []
     for depth, metas in enumerate(deepest_first):
-        for meta in newest_first(metas, now):
+        for meta in newest_first(metas, moment):
             winner = winners.get(meta.id)
             effective = winner is not None and winner[1] is meta
             if not effective and not everything:
@@ -115,7 +117,7 @@ def resolve(levels: list[list[Meta]], now: datetime, *, everything: bool) -> lis
                 Listed(
                     meta,
                     effective,
-                    not effective and meta.expires_at is not None and meta.expires_at <= now,
+                    not effective and meta.expires is not None and meta.expires <= moment,
                     winner[1].scope if winner is not None and winner[0] < depth else None,
                     overrides,
                 )

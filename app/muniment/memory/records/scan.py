@@ -16,6 +16,7 @@ from typing import NamedTuple
 from muniment.memory.records.ids import is_valid_id
 from muniment.memory.records.record import MAX_RECORD_BYTES, SUFFIX, Record, RecordFault, decode
 from muniment.memory.records.scope import MEMORY_DIR_NAME, Scope
+from muniment.memory.records.times import format_time, parse_time
 
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -29,17 +30,24 @@ Signature = tuple[int, int, int, int]
 
 
 class Meta(NamedTuple):
-    """What a list shows of one copy of a record; no body. There are many: a tuple is made fastest."""
+    """What a list shows of one copy of a record; no body. There are many: a tuple is made fastest.
+
+    Times are as they are written: a later one is greater as text, and few are ever needed as times.
+    """
 
     id: str
     category: str
     title: str
     tags: tuple[str, ...]
     source: str
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
+    created: str
+    updated: str
+    expires: str | None
     scope: Scope
+
+    @property
+    def updated_at(self) -> datetime:
+        return parse_time(self.updated)
 
     @property
     def path(self) -> Path:
@@ -227,9 +235,9 @@ def _look(scope: Scope, dir_fd: int, name: str, recent: int) -> Seen:
         record.title,
         record.tags,
         record.source,
-        record.created_at,
-        record.updated_at,
-        record.expires_at,
+        format_time(record.created_at),
+        format_time(record.updated_at),
+        None if record.expires_at is None else format_time(record.expires_at),
         scope,
     )
     return Seen(signature, meta)

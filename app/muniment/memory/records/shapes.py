@@ -45,7 +45,7 @@ def select(
         each
         for each in snapshot.entries
         if scope in (None, each.meta.scope.kind)
-        and wanted_category in (None, each.meta.category.casefold())
+        and (wanted_category is None or wanted_category == each.meta.category.casefold())
         and (wanted_tag is None or any(wanted_tag == one.casefold() for one in each.meta.tags))
     ]
     end = None if limit is None else offset + limit
@@ -77,8 +77,8 @@ def _listed_row(entry: Listed, places: dict[int, dict[str, str]]) -> dict[str, A
         "effective": entry.effective,
         "expired": entry.expired,
         "overridden_by": place_or_none(entry.overridden_by),
-        "expires_at": None if meta.expires_at is None else format_time(meta.expires_at),
-        "updated_at": format_time(meta.updated_at),
+        "expires_at": meta.expires,
+        "updated_at": meta.updated,
     }
 
 
