@@ -36,6 +36,29 @@ def test_a_run_that_no_model_can_answer_says_why_once_and_fails(
     }
 
 
+def test_records_that_cannot_be_read_are_named_once_in_a_pipe(cli: Inside, tmp_path: Path) -> None:
+    cli("memory", "store", "--title", "Tea", "--content", "Green only", "--id", "tea")
+    torn = tmp_path / ".muniment" / "memory" / "torn.yaml"
+    torn.write_text('title: "unbalanced\n', encoding="utf-8")
+    named = f"The list of records leaves out 1 file: {torn} "
+
+    asked = "Use memory_list to list the project memories."
+    done = cli("run", "--provider", "rehearsal", "--prompt", asked)
+    assert done.code == 0
+    assert [line.count(named) for line in done.err.splitlines() if str(torn) in line] == [1]
+    events = cli("run", "--provider", "rehearsal", "--prompt", asked, "--json").events
+    told = [each for each in events if named in each.get("text", "")]
+    assert [each["event"] for each in told] == ["notice"]
+    assert events.index(told[0]) < [each["event"] for each in events].index("text")
+
+    # Where no tool of the run deals with records there is nothing to say about them.
+    recipe = tmp_path / "plain.yaml"
+    recipe.write_text("name: plain\ndescription: d\ntools: [user_*, note_add]\n", encoding="utf-8")
+    assert named not in cli("run", "--provider", "rehearsal", "--file", str(recipe), "--prompt", "hello").err
+    torn.unlink()
+    assert "leaves out" not in cli("run", "--provider", "rehearsal", "--prompt", asked).err
+
+
 def test_a_list_ends_after_the_newest_and_all_lists_every_session(cli: Inside, user: Path) -> None:
     assert cli("run", "--prompt", "hello", "--provider", "rehearsal").code == 0
     (log,) = user.rglob("sessions/*.jsonl")

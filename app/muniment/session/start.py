@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from muniment.session.recipes.recipe import Recipe
 
 FILE_TOOLS = frozenset({"read_file", "list_files", "write_file", "edit_file"})
-_RECORD_TOOLS = frozenset({"memory_retrieve", "memory_list", "memory_search", "memory_store", "memory_delete"})
+_RECORD_TOOLS = frozenset(
+    {"memory_retrieve", "memory_list", "memory_search", "memory_store", "memory_delete"}
+)
 _GOES_ON = "this session goes on with the recipe it was started with."
 TASK_TEXT = (
     "This session is a task. When it is done, call task_report once with its outcome and the nonce {nonce}; "

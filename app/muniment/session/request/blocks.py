@@ -11,6 +11,7 @@ from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
     from muniment.memory.recall.pack import RecalledRow
+    from muniment.memory.records.listing import Snapshot
     from muniment.memory.surfaces import Surfaces
     from muniment.session.recipes.recipe import Recipe
 
@@ -123,13 +124,10 @@ def render(blocks: Sequence[Block]) -> str:
 def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
     """Provide the list of record titles; built once for a session by its starter."""
     from muniment.memory.records.digest import build_digest
-    from muniment.memory.user.index import tell_problems
 
     snapshot = surfaces.records.snapshot()
     digest = build_digest(snapshot)
-    skipped = [reading_line(f"{each.path} {each.reason}") for each in snapshot.skipped]
-    alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
-    notices = tell_problems(snapshot.skipped, what="The list of records")
+    notices, alerts = _passed_over(snapshot)
     if not digest.items:
         return Provided(notices=notices, alerts=alerts)
     label = (
@@ -137,6 +135,20 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
         f"memory_retrieve gives a record whole. {DATA_RULE}"
     )
     return Provided(block("digest", "digest", label, digest.text, items=digest.items), notices, alerts)
+
+
+def unlisted_records(surfaces: Surfaces) -> Provided:
+    """Provide no list, and say all the same which records it would have to leave out."""
+    notices, alerts = _passed_over(surfaces.records.snapshot())
+    return Provided(notices=notices, alerts=alerts)
+
+
+def _passed_over(snapshot: Snapshot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    from muniment.memory.user.index import tell_problems
+
+    skipped = [reading_line(f"{each.path} {each.reason}") for each in snapshot.skipped]
+    alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
+    return tell_problems(snapshot.skipped, what="The list of records"), alerts
 
 
 def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:

@@ -20,6 +20,7 @@ from muniment.session.request.blocks import (
     render,
     summary_block,
     turn_providers,
+    unlisted_records,
 )
 from muniment.session.request.estimate import Limits, estimate
 
@@ -94,6 +95,12 @@ class Context:
         """Read the digest now, for all requests of this session; return what the user should be told."""
         provided = digest_block(self.surfaces, BlockQuery(self.recipe, "", self.session))
         self._digest, self.carries_digest = self._bounded(provided.block), True
+        self.alerts.extend(provided.alerts)
+        return provided.notices
+
+    def look_at_records(self) -> tuple[str, ...]:
+        """Return which records cannot be read, where the session carries no digest that would say so."""
+        provided = unlisted_records(self.surfaces)
         self.alerts.extend(provided.alerts)
         return provided.notices
 
