@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
+from muniment.memory.ledger.row import Row
 from muniment.paths import resolve_paths
 from muniment.tui.app import MunimentApp
 from muniment.tui.modals.approval import ApprovalScreen
@@ -152,6 +153,45 @@ async def test_u_brings_back_what_d_took(tmp_path: Path, kind: str) -> None:
         app.session_screen.panel.records_tree.focus()
         await pilot.press("u")
         await until(pilot, lambda: item.key in [each.key for each in items(app, kind)])
+
+
+async def test_u_brings_back_the_row_of_an_entry_as_it_was(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+
+        def rows() -> list[Row]:
+            assert app.engine is not None
+            return [each.row for each in app.engine.surfaces.ledger.search("coders", all=True).hits]
+
+        (before,) = rows()
+        item = await stand_on(app, pilot, "knowledge", "sheets")
+        await pilot.press("d")
+        await allow(pilot, app)
+        await until(pilot, lambda: item.key not in [each.key for each in items(app, "knowledge")])
+        assert [each.status for each in rows()] == ["retracted"]
+        app.session_screen.panel.records_tree.focus()
+        await pilot.press("u")
+        await until(pilot, lambda: item.key in [each.key for each in items(app, "knowledge")])
+        await until(pilot, lambda: rows() == [before])
+
+
+async def test_u_takes_back_an_edit_of_an_entry_with_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "path.write_text(path.read_text().replace('one pass', 'early pass'))"
+    async with stage(tmp_path / "w") as (app, pilot, _):
+        assert app.engine is not None
+        ledger = app.engine.surfaces.ledger
+        (before,) = (each.row for each in ledger.search("coders").hits)
+        with an_editor(app, monkeypatch, tmp_path, script):
+            await stand_on(app, pilot, "knowledge", "sheets")
+            await pilot.press("e")
+            await until(pilot, lambda: "edited" in screen_text(app))
+        assert [each.row.body for each in ledger.search("coders").hits] == [
+            "Two coders, six codes, early pass."
+        ]
+        app.session_screen.panel.records_tree.focus()
+        await pilot.press("u")
+        await until(pilot, lambda: [each.row for each in ledger.search("coders").hits] == [before])
 
 
 async def test_m_moves_a_record_as_one_act_that_one_undo_takes_back(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Surfaces:
 
     def _after_undo(self, plan: UndoPlan, origin: Origin) -> None:
         if plan.entry.surface == "knowledge":
-            from muniment.memory.team.rows import follow_undo
+            from muniment.memory.team.follow import follow_undo
 
             follow_undo(self.team, plan, origin)
 

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING
 
 from muniment.memory.ledger.database import Database, word_columns
 from muniment.memory.ledger.faults import LedgerFault
-from muniment.memory.ledger.notes import Notes
+from muniment.memory.ledger.lifecycle import (
+    active,
+    is_shown_elsewhere,
+    judged_as,
+    made,
+    pinned,
+    retracted,
+    same_place,
+)
+from muniment.memory.ledger.notes import Notes, row_bytes
 from muniment.memory.ledger.row import (
     MAX_SOURCE_CHARS,
     NewRow,
@@ -28,18 +37,17 @@ from muniment.memory.ledger.row import (
     Row,
     as_json,
     checked,
-    hash_of,
-    id_of,
     is_row_id,
     one_line,
     says_the_same,
-    status_at,
+    stored_status,
     trusts_at_least,
 )
 from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
 from muniment.memory.origin import Origin, utc_now
 from muniment.memory.records.times import format_time, whole_seconds
 from muniment.safety.errors import NotFound
+from muniment.safety.files import digest
 
 if TYPE_CHECKING:
     import sqlite3
@@ -184,13 +192,13 @@ class Ledger:
     def refile(self, source_key: str, source: str, project: str | None, origin: Origin) -> None:
         """Let the rows of a source key in one project show another source; they stay as old as they are."""
         shown = one_line(source)[:MAX_SOURCE_CHARS]
-        if not any(_is_shown_elsewhere(row, shown, project) for row in self.of_source(source_key)):
+        if not any(is_shown_elsewhere(row, shown, project) for row in self.of_source(source_key)):
             return
         with self._noting(origin) as notes, self._database.writing() as connection:
             moved = [
                 (row, replace(row, source=shown))
                 for row in self._of_source(connection, source_key)
-                if _is_shown_elsewhere(row, shown, project)
+                if is_shown_elsewhere(row, shown, project)
             ]
             for before, after in moved:
                 notes.add(before, after)
@@ -201,21 +209,28 @@ class Ledger:
     def pin(self, row_id: str, origin: Origin) -> Changed:
         """Make a row your own: trust `human`, importance and confidence 1, active whatever it was."""
 
-        def pinned(row: Row, now: datetime) -> Row:
-            active = _active(row, now)
-            return replace(active, trust="human", importance=1.0, confidence=1.0)
-
         return self._change(row_id, origin, pinned)
 
     def retract(self, row_id: str, origin: Origin) -> Changed:
         """Take a row out of recall; it stays readable and `restore` brings it back."""
-        return self._change(
-            row_id, origin, lambda row, now: replace(row, status="retracted", superseded_by=None)
-        )
+        return self._change(row_id, origin, lambda row, _: retracted(row))
 
     def restore(self, row_id: str, origin: Origin) -> Changed:
         """Make a retracted, superseded or expired row active again; judged as before."""
-        return self._change(row_id, origin, _active)
+        return self._change(row_id, origin, active)
+
+    def take_back(self, row_id: str, left: str, before: Row | None, origin: Origin) -> bool:
+        """Judge a row as it was before a write of the journal: retracted where that write made it.
+
+        `left` is the digest of the row as that write left it. Where the row is not so any more nothing is
+        changed and False is returned.
+        """
+
+        def as_before(row: Row, now: datetime) -> Row:
+            return judged_as(row, before, now) if digest(row_bytes(row)) == left else row
+
+        changed = self._change(row_id, origin, as_before, dated=True)
+        return changed.before != changed.after
 
     # Repairing
 
@@ -244,7 +259,7 @@ class Ledger:
                 if row.id in known:
                     continue
                 if row.superseded_by is not None and row.superseded_by not in kept:
-                    row = replace(row, status="retracted", superseded_by=None)
+                    row = retracted(row)
                 self._insert(connection, row)
                 added += 1
         return added
@@ -252,7 +267,7 @@ class Ledger:
     # Inside a transaction
 
     def _put(self, connection: sqlite3.Connection, new: NewRow, now: datetime, notes: Notes) -> Row:
-        known = [row for row in self._of_source(connection, new.source_key) if _same_place(row, new)]
+        known = [row for row in self._of_source(connection, new.source_key) if same_place(row, new)]
         for row in reversed(known):
             if row.status != "superseded" and says_the_same(row, new):
                 if row.source == new.source:
@@ -261,7 +276,7 @@ class Ledger:
                 notes.add(row, shown)
                 self._update(connection, shown)
                 return shown
-        row = _made(new, known, now)
+        row = made(new, known, now)
         self._insert(connection, row)
         notes.add(None, row)
         for old in known:
@@ -271,7 +286,10 @@ class Ledger:
                 self._update(connection, after)
         return row
 
-    def _change(self, row_id: str, origin: Origin, make: Callable[[Row, datetime], Row]) -> Changed:
+    def _change(
+        self, row_id: str, origin: Origin, make: Callable[[Row, datetime], Row], *, dated: bool = False
+    ) -> Changed:
+        """Change one row to what `make` says; with `dated` it says when that was, too."""
         now = whole_seconds(self.clock())
         if not self.path.exists():
             raise _not_found(row_id)
@@ -282,7 +300,8 @@ class Ledger:
             after = make(before, now)
             if after == before:
                 return Changed(before, before)
-            after = replace(after, updated_at=max(now, before.updated_at))
+            if not dated:
+                after = replace(after, updated_at=max(now, before.updated_at))
             notes.add(before, after)
             notes.announce()
             self._update(connection, after)
@@ -322,7 +341,7 @@ class Ledger:
             " superseded_by = ?, expires_at = ?, updated_at = ? WHERE id = ?",
             (
                 row.trust,
-                "active" if row.status == "expired" else row.status,
+                stored_status(row.status),
                 row.source,
                 row.importance,
                 row.confidence,
@@ -343,48 +362,6 @@ class Ledger:
             notes.end(done=False)
             raise
         notes.end(done=True)
-
-
-def _made(new: NewRow, known: Sequence[Row], now: datetime) -> Row:
-    taken = {row.id for row in known}
-    turn = 0
-    while (row_id := id_of(new, turn)) in taken:
-        turn += 1
-    return Row(
-        row_id,
-        new.type,
-        new.scope_kind,
-        new.scope_key,
-        new.project,
-        new.title,
-        new.body,
-        new.trust,
-        "active",
-        new.source,
-        new.source_key,
-        new.paths,
-        new.tags,
-        new.importance,
-        new.confidence,
-        hash_of(new.body),
-        None,
-        None if new.expires_at is None else whole_seconds(new.expires_at),
-        now,
-        now,
-    )
-
-
-def _same_place(row: Row, new: NewRow) -> bool:
-    return (row.scope_kind, row.scope_key, row.project) == (new.scope_kind, new.scope_key, new.project)
-
-
-def _is_shown_elsewhere(row: Row, source: str, project: str | None) -> bool:
-    return row.project == project and row.status != "superseded" and row.source != source
-
-
-def _active(row: Row, now: datetime) -> Row:
-    late = status_at("active", row.expires_at, now) == "expired"
-    return replace(row, status="active", superseded_by=None, expires_at=None if late else row.expires_at)
 
 
 def _not_found(row_id: str) -> NotFound:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 
 from muniment.memory.journal import Journal, Target
 from muniment.memory.ledger.row import Row
 from muniment.memory.origin import Origin
+from muniment.memory.records.times import parse_time
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import digest
 
@@ -71,3 +73,15 @@ class Notes:
 def row_bytes(row: Row) -> bytes:
     """Return a row as the journal keeps it."""
     return json.dumps(row.as_dict(), ensure_ascii=False, sort_keys=True).encode()
+
+
+def row_of(text: str) -> Row:
+    """Return the row that `row_bytes` wrote; raise `ValueError` for what it did not write."""
+    values = json.loads(text)
+    if not isinstance(values, dict) or set(values) != {each.name for each in fields(Row)}:
+        raise ValueError("no row of the ledger")
+    for name in ("paths", "tags"):
+        values[name] = tuple(values[name])
+    for name in ("expires_at", "created_at", "updated_at"):
+        values[name] = None if values[name] is None else parse_time(values[name])
+    return Row(**values)

@@ -238,6 +238,11 @@ def status_at(stored: str, expires_at: datetime | None, now: datetime) -> str:
     return "expired" if stored == "active" and expired(expires_at, now) else stored
 
 
+def stored_status(status: str) -> str:
+    """Return the status that the table holds for it; what has expired is active there."""
+    return "active" if status == "expired" else status
+
+
 def as_json(labels: Sequence[str]) -> str:
     return json.dumps(list(labels), ensure_ascii=False) if labels else "[]"
 

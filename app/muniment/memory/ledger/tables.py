@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from muniment.memory.ledger.row import Row, as_json, status_at
+from muniment.memory.ledger.row import Row, as_json, status_at, stored_status
 from muniment.memory.records.times import format_time
 
 _NAMES = (
@@ -160,7 +160,7 @@ def row_values(row: Row) -> tuple[object, ...]:
         row.title,
         row.body,
         row.trust,
-        "active" if row.status == "expired" else row.status,
+        stored_status(row.status),
         row.source,
         row.source_key,
         as_json(row.paths),

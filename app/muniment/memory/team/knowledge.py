@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from muniment.memory.team.near import near
 from muniment.memory.team.pending import Step, Work, archive, new_file, rows
 from muniment.memory.team.rows import entry_row
 from muniment.safety.errors import InvalidInput, NotFound
-from muniment.safety.files import FileRefused
+from muniment.safety.files import FileRefused, digest
 
 if TYPE_CHECKING:
     from muniment.memory.ledger.row import NewRow, Row
@@ -192,6 +193,22 @@ class Knowledge:
     def promote(self, note: Note, origin: Origin, *, category: str | None = None) -> Added:
         """Make an entry of a note by hand."""
         return self.commit(self.plan_promote(note, category=category), origin)
+
+    def remove(self, entry: Entry, origin: Origin) -> None:
+        """Delete the file of an entry and take its row out of recall; one undo brings both back as they were.
+
+        Raise `ChangedAfterApproval` where the file is not what was seen.
+        """
+        from muniment.memory.team.follow import retract_rows
+
+        team = self._team
+        act = origin if origin.group else replace(origin, group=secrets.token_hex(8))
+        with team.guard():
+            now = team.files.read(entry.path, max_bytes=MAX_FILE_BYTES)
+            if now is None or digest(now) != entry.digest:
+                raise ChangedAfterApproval(f"{entry.path} was changed meanwhile, nothing was deleted.")
+            team.files.remove(entry.path, act, surface=SURFACE, item=entry.name, before=now)
+        retract_rows(team, entry.name, act)
 
     def hold(self, name: str, origin: Origin) -> Entry:
         """Keep an entry out of every sweep until it is released; raise `NotFound`."""

@@ -6,14 +6,10 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from muniment.memory.ledger.faults import LedgerFault
 from muniment.memory.ledger.row import InvalidRow, NewRow, Trust, checked
-from muniment.memory.origin import Origin
 from muniment.memory.team.entry import SUFFIX, Entry, row_body
-from muniment.memory.team.refusals import TeamRefused
 
 if TYPE_CHECKING:
-    from muniment.memory.journal_undo import UndoPlan
     from muniment.memory.team.workspace import Team
 
 WEIGHTS: dict[Trust, tuple[float, float]] = {
@@ -101,26 +97,6 @@ def rebuild_rows(team: Team) -> list[NewRow]:
     for agent in team.notebooks.agents():
         found += [notebook_row(team, agent, text) for text in team.notebooks.entries(agent)]
     return [row for row in found if _is_valid(row)]
-
-
-def follow_undo(team: Team, plan: UndoPlan, origin: Origin) -> None:
-    """Let the row of a knowledge entry go and come back with its file, after a write was taken back.
-
-    Raise `TeamRefused` where the ledger cannot be written; the file is as it was wanted all the same.
-    """
-    if plan.entry.directory != str(team.directory):
-        return
-    try:
-        found = team.ledger.of_source(entry_key(plan.path.stem))
-        known = [row for row in found if row.project == team.scope_key]
-        if plan.text_then is None:
-            for row in known:
-                if row.status == "active":
-                    team.ledger.retract(row.id, origin)
-        elif known and all(row.status == "retracted" for row in known):
-            team.ledger.restore(known[-1].id, origin)
-    except LedgerFault as fault:
-        raise TeamRefused(f"{plan.path} is done, its ledger row is as it was: {fault.sentence}") from fault
 
 
 def without_title(text: str, title: str) -> str:

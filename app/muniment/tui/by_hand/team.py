@@ -102,7 +102,8 @@ def _write(engine: Engine, item: Item, plan: TextPlan) -> None:
     from muniment.memory.team.rows import entry_row
 
     team = engine.surfaces.team
-    origin = origin_of(engine)
+    # An undo of the file takes its row with it.
+    origin = origin_of(engine, one_act=item.kind == "knowledge")
     name = plan.path.stem if item.kind in ("knowledge", "notebook") else plan.path.name
     with team.guard():
         _unchanged(team, plan.path, plan.before)
@@ -133,7 +134,7 @@ async def delete(app: MunimentApp, engine: Engine, item: Item) -> None:
     elif isinstance(ref, knowledge_entry.Entry):
         entry = await asyncio.to_thread(team.knowledge.read, ref.key)
         proposal = _gone(engine, item, "Delete a knowledge entry", entry.path, entry.text)
-        act, said = (lambda origin: _remove_entry(engine, entry, origin)), f"Deleted {entry.key}."
+        act, said = (lambda origin: team.knowledge.remove(entry, origin)), f"Deleted {entry.key}."
     else:
         raise InvalidInput(f"{item.id} is a whole file; press e and empty what you no longer want.")
     decision = await decide(app, proposal)
@@ -163,21 +164,6 @@ def _gone(engine: Engine, item: Item, title: str, path: Path, text: str) -> Prop
         shown_later="The text stays in this machine's journal until purged; undo brings it back.",
         asker=asker_of(engine),
     )
-
-
-def _remove_entry(engine: Engine, entry: knowledge_entry.Entry, origin: Origin) -> None:
-    from muniment.memory.team.rows import entry_key
-    from muniment.safety.files import digest
-
-    team = engine.surfaces.team
-    with team.guard():
-        now = team.files.read(entry.path, max_bytes=MAX_BYTES)
-        if now is None or digest(now) != entry.digest:
-            raise ChangedAfterApproval(f"{entry.path} was changed meanwhile, nothing was deleted.")
-        team.files.remove(entry.path, origin, surface="knowledge", item=entry.name, before=now)
-    for row in engine.surfaces.ledger.of_source(entry_key(entry.name)):
-        if row.status == "active":
-            engine.surfaces.ledger.retract(row.id, origin)
 
 
 async def hold(app: MunimentApp, engine: Engine, item: Item) -> None:
