@@ -41,7 +41,7 @@ async def test_the_panel_has_the_width_of_the_settings_and_keeps_a_new_one(tmp_p
 async def test_the_panel_never_squeezes_the_conversation_away(tmp_path: Path) -> None:
     boot = boot_for(project_at(tmp_path / "p"), tui=replace(TuiSettings(), panel_width=200))
     async with opened(boot, size=(100, 30)) as (app, _):
-        assert app.session_screen.panel.outer_size.width == 60
+        assert app.session_screen.panel.outer_size.width == 59
         assert app.session_screen.query_one("#left").region.width == 40
 
 

@@ -51,18 +51,19 @@ class MunimentApp(FrontDoorApp):
     TITLE = "Muniment"
     # The first screen's styles stand here: a screen that brings its own has everything parsed once more.
     CSS_PATH = Path(__file__).with_name("screens") / "session.tcss"
-    # Rows carry quiet and loud words of their own, which must stay readable where the cursor stands.
     CSS = """
-    OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
-        background: $panel; color: $foreground; text-style: bold;
-    }
-    Tree > .tree--cursor, Tree:focus > .tree--cursor {
-        background: $panel; color: $foreground; text-style: bold underline;
-    }
+    /* Narrower than this they would be asked to wrap words at no width at all, which the framework cannot. */
+    TextArea, OptionList { min-width: 10; }
+    /* What is told stands above the conversation, where it covers neither a draft nor the state of things. */
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    Toast { max-width: 96%; margin: 0; padding: 0 1; }
+    ApprovalScreen ToastRack { display: none; }
     /* The terminal's own colours have no shade for a row, and reverse does not reach the screen from here. */
-    OptionList:ansi > .option-list--option-highlighted { text-style: bold underline; }
-    OptionList:ansi:focus > .option-list--option-highlighted { text-style: bold underline; }
-    Tree:ansi > .tree--cursor, Tree:ansi:focus > .tree--cursor { text-style: bold underline; }
+    OptionList:ansi > .option-list--option-highlighted,
+    OptionList:ansi:focus > .option-list--option-highlighted,
+    Tree:ansi > .tree--cursor, Tree:ansi:focus > .tree--cursor {
+        color: $foreground; background: $panel; text-style: bold underline;
+    }
     """
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"

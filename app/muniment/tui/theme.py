@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
+
+def _row_under_the_cursor(words: str, background: str) -> dict[str, str]:
+    """It keeps the colours of its words; bold says in shape that the keys go there."""
+    return {
+        "block-cursor-foreground": words,
+        "block-cursor-background": background,
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-foreground": words,
+        "block-cursor-blurred-background": background,
+        "block-cursor-blurred-text-style": "none",
+    }
+
+
 DARK = Theme(
     name="muniment-dark",
     primary="#7fabd4",
@@ -17,7 +30,14 @@ DARK = Theme(
     surface="#1c2128",
     panel="#242a33",
     dark=True,
-    variables={"border-blurred": "#4a5463"},
+    variables={
+        **_row_under_the_cursor("#e6e1d8", "#2d3642"),
+        "border-blurred": "#4a5463",
+        "scrollbar": "#5a6777",
+        "scrollbar-hover": "#7b8a9c",
+        "scrollbar-background": "#1c2128",
+        "text-disabled": "#8a99ab",
+    },
 )
 LIGHT = Theme(
     name="muniment-light",
@@ -32,7 +52,14 @@ LIGHT = Theme(
     surface="#fffdf8",
     panel="#ebe6db",
     dark=False,
-    variables={"border-blurred": "#9aa3ad"},
+    variables={
+        **_row_under_the_cursor("#1f2328", "#e2dccf"),
+        "border-blurred": "#9aa3ad",
+        "scrollbar": "#868e97",
+        "scrollbar-hover": "#626b75",
+        "scrollbar-background": "#efeae0",
+        "text-disabled": "#596672",
+    },
 )
 THEMES = (DARK, LIGHT)
 _NAMES = {"dark": DARK.name, "light": LIGHT.name, "ansi": "ansi-dark"}

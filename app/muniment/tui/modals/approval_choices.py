@@ -54,7 +54,7 @@ class ChoiceRow(Widget, can_focus=False):
         height: 1;
         background: $surface;
         color: $foreground;
-        & .choice-row--enabled { background: $primary-muted; text-style: bold; }
+        & .choice-row--enabled { background: $panel; text-style: bold; }
         & .choice-row--allow { background: $success-muted; text-style: bold; }
         & .choice-row--deny { background: $error-muted; text-style: bold; }
         & .choice-row--disabled { color: $foreground 75%; }

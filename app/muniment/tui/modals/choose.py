@@ -12,14 +12,14 @@ from textual.containers import Vertical
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 
 
-class Choose(Modal[str | None]):
+class Choose(Box[str | None]):
     """Dismissed with the word that was taken, with None where the old one stays."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#choose-words"
@@ -29,15 +29,10 @@ class Choose(Modal[str | None]):
         Binding("escape", "leave", "Back", tooltip="Back without a change", id="choose.back"),
     ]
     DEFAULT_CSS = """
-    Choose { align: center middle; background: $background 60%; }
-    Choose > Vertical {
-        width: 56; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $primary;
-        border-title-color: $foreground; border-title-style: bold;
+    Choose {
+        & > Vertical { width: 56; }
+        & OptionList { max-height: 12; margin: 1 0; }
     }
-    Choose OptionList, Choose OptionList:focus {
-        border: none; background: $surface; height: auto; max-height: 12; margin: 1 0; padding: 0;
-    }
-    Choose KeyBar { background: $surface; padding: 0; }
     """
 
     def __init__(

@@ -13,13 +13,13 @@ from textual.content import Content
 from textual.widgets import Static, TextArea
 
 from muniment.safety.visible import reading_line
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.typing_fields import TextField
 
 
-class EditText(Modal[str | None]):
+class EditText(Box[str | None]):
     """Dismissed with the text once `fault` finds nothing wrong with it, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#edit-text"
@@ -30,16 +30,11 @@ class EditText(Modal[str | None]):
         Binding("escape", "leave", "Back", tooltip="Back without a change", id="edit.back"),
     ]
     DEFAULT_CSS = """
-    EditText { align: center middle; background: $background 60%; }
-    EditText > Vertical {
-        width: 100%; max-width: 120; height: 90%; padding: 0 1; background: $surface; border: round $primary;
-        border-title-color: $foreground; border-title-style: bold;
+    EditText {
+        & > Vertical { width: 100%; max-width: 120; height: 90%; padding: 0 1; }
+        & TextArea, & TextArea:focus { height: 1fr; padding: 0; background: $surface; }
+        & #edit-say { height: auto; color: $warning; }
     }
-    EditText TextArea, EditText TextArea:focus {
-        border: none; height: 1fr; background: $surface; padding: 0;
-    }
-    EditText #edit-say { height: auto; color: $warning; }
-    EditText KeyBar { padding: 0; background: $surface; }
     """
 
     def __init__(self, title: str, text: str, fault: Callable[[str], str]) -> None:

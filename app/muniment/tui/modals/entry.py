@@ -12,13 +12,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.typing_fields import LineField
 
 
-class Entry(Modal[str | None]):
+class Entry(Box[str | None]):
     """Dismissed with the text once `fault` finds nothing wrong with it, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#entry-text"
@@ -28,15 +28,11 @@ class Entry(Modal[str | None]):
         Binding("escape", "leave", "Back", tooltip="Back without a change", id="entry.back"),
     ]
     DEFAULT_CSS = """
-    Entry { align: center middle; background: $background 60%; }
-    Entry > Vertical {
-        width: 72; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $primary;
-        border-title-color: $foreground; border-title-style: bold;
+    Entry {
+        & Input { margin: 1 0; }
+        & .fault { min-height: 2; }
+        & .fault.-right { color: $success; }
     }
-    Entry Input, Entry Input:focus { border: none; background: $panel; margin: 1 0; }
-    Entry #entry-fault { height: auto; min-height: 2; color: $error; }
-    Entry #entry-fault.-right { color: $success; }
-    Entry KeyBar { background: $surface; padding: 0; }
     """
 
     def __init__(self, title: str, about: str, text: str, fault: Callable[[str], str]) -> None:
@@ -48,7 +44,7 @@ class Entry(Modal[str | None]):
             box.border_title = safe(self._title)
             yield Static(safe(self._about), markup=False)
             yield LineField(value=self._text, id="entry-text", compact=True)
-            yield Static("", id="entry-fault", markup=False)
+            yield Static("", id="entry-fault", classes="fault", markup=False)
             yield KeyBar()
 
     def on_mount(self) -> None:

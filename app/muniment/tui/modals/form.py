@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -16,7 +16,7 @@ from textual.widgets import Button, Input, Select, Static, TextArea
 
 from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.typing_fields import LineField, TextField
@@ -44,7 +44,7 @@ class Checked(Generic[T]):
     warnings: tuple[str, ...] = ()
 
 
-class Form(Modal[object]):
+class Form(Box[object]):
     """Dismissed with the plan of a check that was passed, with None where it is left."""
 
     AUTO_FOCUS: ClassVar[str | None] = "Input, TextArea"
@@ -55,22 +55,17 @@ class Form(Modal[object]):
         Binding("escape", "leave", "Back", tooltip="Back without writing", id="form.back"),
     ]
     DEFAULT_CSS = """
-    Form { align: center middle; background: $background 60%; }
-    Form > Vertical {
-        width: 84; max-width: 100%; height: auto; max-height: 100%; background: $surface;
-        border: round $primary; border-title-color: $foreground; border-title-style: bold;
+    Form {
+        & > Vertical { width: 84; max-width: 100%; padding: 0; }
+        & VerticalScroll { height: auto; padding: 0 2; background: $surface; scrollbar-size-vertical: 1; }
+        & TextArea, & TextArea:focus { height: 6; background: $panel; }
+        & TextArea:focus { background: $primary 25%; }
+        & Select { height: auto; }
+        & .fault { padding: 0 2; max-height: 8; }
+        & .fault.-warn { color: $warning; }
+        & Button { margin: 1 0; }
+        & KeyBar { padding: 0 2; background: $panel; }
     }
-    Form VerticalScroll { height: auto; max-height: 100%; padding: 0 2; background: $surface; }
-    Form .label { color: $secondary; margin-top: 1; }
-    Form Input, Form Input:focus { border: none; background: $panel; height: 1; padding: 0 1; }
-    Form Input:focus { background: $primary 25%; }
-    Form TextArea, Form TextArea:focus { border: none; background: $panel; height: 6; padding: 0 1; }
-    Form TextArea:focus { background: $primary 25%; }
-    Form Select { height: auto; }
-    Form #form-say { padding: 0 2; height: auto; max-height: 8; color: $error; }
-    Form #form-say.-warn { color: $warning; }
-    Form Button { margin: 1 0 0 0; }
-    Form KeyBar { background: $panel; }
     """
 
     def __init__(
@@ -89,7 +84,7 @@ class Form(Modal[object]):
             with VerticalScroll(can_focus=False):
                 for ask in self._asks:
                     about = f"  {ask.about}" if ask.about else ""
-                    yield Static(Content.assemble((ask.label, "bold"), about), markup=False, classes="label")
+                    yield Static(Content.assemble((ask.label, "bold"), about), markup=False, classes="asked")
                     if ask.choices:
                         yield Select(
                             [(each, each) for each in ask.choices],
@@ -105,8 +100,27 @@ class Form(Modal[object]):
                     else:
                         yield LineField(ask.value, id=f"form-{ask.name}", compact=True)
                 yield Button("Keep", id="form-keep", compact=True)
-            yield Static("", id="form-say", markup=False)
+            yield Static("", id="form-say", classes="fault", markup=False)
             yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Leave room below the fields for what is wrong and for the keys, however many fields there are."""
+        below = self.query_one("#form-say").outer_size.height + self.query_one(KeyBar).outer_size.height
+        room = self.size.height - below - self.query_one(Vertical).gutter.height
+        self.query_one(VerticalScroll).styles.max_height = max(1, room)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Bring a field into view together with the words above it."""
+        at = self.query_one(VerticalScroll).children
+        field = event.widget if event.widget in at else event.widget.parent
+        if field in at and (number := at.index(field)):
+            at[number - 1].scroll_visible(animate=False, immediate=True)
 
     def values(self) -> dict[str, str]:
         """Return what stands in the fields."""
@@ -168,3 +182,4 @@ class Form(Modal[object]):
         line = self.query_one("#form-say", Static)
         line.set_class(warn, "-warn")
         line.update(Content(text if warn else f"✗ {reading_line(text)}"))
+        self.call_after_refresh(self._fit)

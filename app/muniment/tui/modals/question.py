@@ -10,11 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Static
 
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe
+from muniment.tui.widgets.key_bar import KeyBar
 
 
-class Question(Modal[bool]):
+class Question(Box[bool]):
     """Dismissed with True only when the user moved to yes, or pressed y."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#no"
@@ -28,12 +29,11 @@ class Question(Modal[bool]):
         ),
     ]
     DEFAULT_CSS = """
-    Question { align: center middle; background: $background 60%; }
-    Question > Vertical {
-        width: 64; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $accent;
+    Question {
+        & > Vertical { width: 64; border: round $accent; }
+        & Horizontal { height: auto; margin: 1 0; align-horizontal: right; }
+        & Button { margin-left: 2; }
     }
-    Question Horizontal { height: auto; margin-top: 1; align-horizontal: right; }
-    Question Button { margin-left: 2; min-width: 10; }
     """
 
     def __init__(self, text: str, *, yes: str = "Yes", no: str = "No") -> None:
@@ -44,8 +44,9 @@ class Question(Modal[bool]):
         with Vertical():
             yield Static(safe(self._text), markup=False)
             with Horizontal():
-                yield Button(safe(self._no), id="no")
-                yield Button(safe(self._yes), id="yes")
+                yield Button(safe(self._no), id="no", compact=True)
+                yield Button(safe(self._yes), id="yes", compact=True)
+            yield KeyBar()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -10,13 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.typing_fields import LineField
 
 
-class TypedQuestion(Modal[bool]):
+class TypedQuestion(Box[bool]):
     """Dismissed with True only for exactly the expected text, letter case included."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#typed"
@@ -26,12 +26,10 @@ class TypedQuestion(Modal[bool]):
         Binding("escape", "leave", "No", tooltip="Leave everything as it is", id="typed.no"),
     ]
     DEFAULT_CSS = """
-    TypedQuestion { align: center middle; background: $background 60%; }
-    TypedQuestion > Vertical {
-        width: 64; max-width: 96%; height: auto; padding: 1 2; background: $surface; border: round $warning;
+    TypedQuestion {
+        & > Vertical { width: 64; border: round $warning; }
+        & Input { margin: 1 0; }
     }
-    TypedQuestion Input { margin: 1 0; }
-    TypedQuestion KeyBar { background: $surface; padding: 0; }
     """
 
     def __init__(self, text: str, expected: str) -> None:
@@ -41,7 +39,7 @@ class TypedQuestion(Modal[bool]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._text), markup=False)
-            yield LineField(id="typed")
+            yield LineField(id="typed", compact=True)
             yield KeyBar()
 
     @on(Input.Submitted)

@@ -12,22 +12,21 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Markdown, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.guide import Page, page_of, pages, search
 from muniment.safety.visible import reading_line
 from muniment.tui.alive import stands
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.prose import Prose
 from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.typing_fields import LineField
 
 READ_SECONDS = 0.05
-_SIDE_FROM = 76
-"""From so many cells on the text stands beside the topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,11 @@ class Topic:
     """The line that a search found."""
 
 
-class GuideScreen(Place[None]):
+class GuideScreen(Sheet[None]):
     """Stays below the places that it leads to, so that the way back is the way that was taken."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#guide-topics"
+    SIDE_FROM: ClassVar[int] = 76
     BINDING_GROUP_TITLE = "Guide"
     HELP = "Arrows choose a topic, Enter reads it, / searches all of them, t takes the tour, m opens the map."
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,30 +65,12 @@ class GuideScreen(Place[None]):
         ),
     ]
     DEFAULT_CSS = """
-    GuideScreen { background: $background; }
-    GuideScreen Input, GuideScreen Input:focus { border: none; background: $panel; margin: 0 1; }
-    GuideScreen #guide-body { height: 1fr; layout: vertical; }
-    GuideScreen OptionList, GuideScreen OptionList:focus {
-        height: 8; border: none; background: $background; padding: 0 1; scrollbar-size-vertical: 1;
+    GuideScreen {
+        & OptionList { height: 8; }
+        &.-side OptionList { width: 30%; min-width: 28; max-width: 44; height: 1fr; }
+        & #guide-here { height: auto; max-width: 100; }
+        & Prose { max-width: 100; }
     }
-    GuideScreen VerticalScroll {
-        height: 1fr; padding: 0 2; border-top: solid $border-blurred; scrollbar-size-vertical: 1;
-        background: $background;
-    }
-    GuideScreen VerticalScroll:focus { border-top: solid $primary; }
-    GuideScreen.-side #guide-body { layout: horizontal; }
-    GuideScreen.-side OptionList { width: 28; height: 1fr; }
-    GuideScreen.-side VerticalScroll { border-top: none; border-left: solid $border-blurred; }
-    GuideScreen.-side VerticalScroll:focus { border-left: solid $primary; }
-    GuideScreen #guide-here { height: auto; max-width: 100; }
-    GuideScreen Markdown { background: $background; padding: 0; margin: 0; max-width: 100; }
-    GuideScreen MarkdownH1 { content-align: left middle; margin: 0 0 1 0; text-style: bold; color: $primary; }
-    GuideScreen MarkdownH2 { text-style: bold; color: $primary; margin: 1 0; }
-    GuideScreen MarkdownTable, GuideScreen MarkdownTable:light { margin-bottom: 1; background: $background; }
-    GuideScreen MarkdownTableContent { keyline: none; padding: 0; grid-gutter: 0 2; }
-    GuideScreen MarkdownTableContent > .header { margin: 0; text-style: bold; }
-    GuideScreen MarkdownTableContent > .cell { margin: 0; }
-    GuideScreen MarkdownFence { background: $panel; margin: 0 0 1 0; padding: 0 1; }
     """
 
     def __init__(
@@ -105,21 +87,17 @@ class GuideScreen(Place[None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Guide")
         yield LineField(placeholder="search the guide", id="guide-words", compact=True)
-        with Container(id="guide-body"):
+        with Container(id="guide-body", classes="body"):
             yield Listing("Read", id="guide-topics")
-            with VerticalScroll(id="guide-text"):
+            with VerticalScroll(id="guide-text", classes="pane"):
                 yield Static("", id="guide-here", markup=False)
-                yield Markdown("", id="guide-page", open_links=False)
+                yield Prose("", id="guide-page", open_links=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#guide-words").display = False
-        self.set_class(self.size.width >= _SIDE_FROM, "-side")
         self._list(self._all())
         self._load()
-
-    def on_resize(self) -> None:
-        self.set_class(self.size.width >= _SIDE_FROM, "-side")
 
     @work(exclusive=True, group="guide-load", exit_on_error=True)
     async def _load(self) -> None:
@@ -194,7 +172,7 @@ class GuideScreen(Place[None]):
     async def _show(self, topic: Topic) -> None:
         self.query_one(TopLine).say(topic.title)
         self.query_one("#guide-text").scroll_home(animate=False)
-        here, page = self.query_one("#guide-here", Static), self.query_one("#guide-page", Markdown)
+        here, page = self.query_one("#guide-here", Static), self.query_one("#guide-page", Prose)
         here.display, page.display = topic.page is None, topic.page is not None
         if topic.page is not None:
             await page.update(topic.page.text)

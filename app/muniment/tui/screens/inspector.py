@@ -9,28 +9,26 @@ from typing import ClassVar, Literal
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Container
 from textual.content import Content
-from textual.events import Resize
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.request.inspecting import Inspected, Part, bar, row_words
-from muniment.tui.place import Place
-from muniment.tui.split import SPLIT_CSS
+from muniment.tui.looks import Sheet
 from muniment.tui.text import safe_line
 from muniment.tui.widgets.difference_view import exact_source
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
 
 Which = Literal["next", "last"]
-WIDE = 100
 
 
-class InspectorScreen(Place[None]):
+class InspectorScreen(Sheet[None]):
     """Parts on the left, what the model receives of one of them on the right."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#inspector-parts"
@@ -49,14 +47,13 @@ class InspectorScreen(Place[None]):
         ),
         Binding("y", "copy", "Copy", tooltip="Copy what is shown", id="inspector.copy"),
     ]
-    DEFAULT_CSS = f"""
-    InspectorScreen {{
-        {SPLIT_CSS}
-        & #inspector-head {{ padding: 0 1; background: $panel; height: auto; }}
-        & #inspector-parts {{ width: 44; }}
-        &.-narrow #inspector-parts {{ width: 100%; height: 40%; }}
-        &.-raw #inspector-parts {{ display: none; }}
-    }}
+    DEFAULT_CSS = """
+    InspectorScreen {
+        & #inspector-head { padding: 0 1; background: $panel; height: auto; }
+        & OptionList { height: 40%; }
+        &.-side OptionList { width: 44; height: 1fr; }
+        &.-raw OptionList { display: none; }
+    }
     """
 
     def __init__(self, look: Callable[[], Inspected], last: Callable[[], Inspected] | None) -> None:
@@ -69,16 +66,15 @@ class InspectorScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield Static("Context  looking the next request up …", id="inspector-head", markup=False)
-        with Horizontal():
-            yield OptionList(id="inspector-parts", markup=False)
+        with Container(classes="body"):
+            yield Listing("Read", id="inspector-parts")
             yield Reading(id="inspector-text")
         yield KeyBar()
 
     def on_mount(self) -> None:
         self._load()
 
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.width < WIDE, "-narrow")
+    def on_resize(self) -> None:
         self._draw()
 
     @work(exclusive=True, group="inspector", exit_on_error=True)
@@ -97,11 +93,11 @@ class InspectorScreen(Place[None]):
         shown = self._shown
         if shown is None:
             return
-        self.query_one("#inspector-head", Static).update(_head(shown))
+        self.query_one("#inspector-head", Static).update(_head(shown, self.size.width))
         options = self.query_one("#inspector-parts", OptionList)
         at = options.highlighted
         options.clear_options()
-        width = self.size.width if self.has_class("-narrow") else 0
+        width = 0 if self.side else self.size.width
         options.add_options([Option(_row(each, width)) for each in shown.parts])
         options.highlighted = _first(shown) if at is None else min(at, len(shown.parts) - 1)
         self._read()
@@ -165,11 +161,14 @@ def _first(shown: Inspected) -> int:
     return next((n for n, each in enumerate(shown.parts) if each.bounds), 0)
 
 
-def _head(shown: Inspected) -> Content:
+def _head(shown: Inspected, width: int) -> Content:
     over = shown.estimate > shown.budget
+    # The words are what counts, so the bar takes what they leave.
+    room = max(8, min(len(shown.bar), width - len(shown.words) - 4))
+    drawn = bar(shown.estimate, shown.budget, room)
     lines = [
         Content.assemble(("Context  ", "bold $primary"), (safe_line(shown.heading).plain, "bold")),
-        Content.assemble((shown.bar, "$error" if over else "$primary"), f"  {shown.words}"),
+        Content.assemble((drawn, "$error" if over else "$primary"), f"  {shown.words}"),
         *(Content.styled(safe_line(f"! {each}").plain, "$warning") for each in shown.notices),
     ]
     return Content("\n").join(lines)

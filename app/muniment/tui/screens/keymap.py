@@ -19,8 +19,8 @@ from muniment.tui.alive import stands
 from muniment.tui.begin import begin
 from muniment.tui.keymap import Known, known_bindings
 from muniment.tui.keynames import key_name
+from muniment.tui.looks import Sheet
 from muniment.tui.modals.entry import Entry
-from muniment.tui.place import Place
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
@@ -33,7 +33,7 @@ _ID = 26
 _KEYS = 20
 
 
-class KeymapScreen(Place[None]):
+class KeymapScreen(Sheet[None]):
     """Lists bindings; Enter gives one other keys."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#keymap-list"
@@ -48,14 +48,6 @@ class KeymapScreen(Place[None]):
             "slash", "filter", "Filter", key_display="/", tooltip="Filter as you type", id="keymap.filter"
         ),
     ]
-    DEFAULT_CSS = """
-    KeymapScreen { background: $background; }
-    KeymapScreen OptionList, KeymapScreen OptionList:focus {
-        height: 1fr; border: none; background: $background; padding: 0 1;
-    }
-    KeymapScreen Input, KeymapScreen Input:focus { border: none; background: $panel; margin: 0 1; }
-    KeymapScreen #keymap-say { height: auto; padding: 0 2; color: $warning; }
-    """
 
     def __init__(self, keymap: Mapping[str, str], keep: Keep) -> None:
         super().__init__()
@@ -67,7 +59,7 @@ class KeymapScreen(Place[None]):
         yield TopLine("Keymap")
         yield LineField(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
         yield Listing("Change", id="keymap-list")
-        yield Static("", id="keymap-say", markup=False)
+        yield Static("", id="keymap-say", classes="say", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -19,7 +19,7 @@ from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.atlas import Surface, amount_in, journal_amount, surfaces
 from muniment.tui.alive import stands
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
@@ -27,8 +27,6 @@ from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
 
 _NAME = 17
-_SIDE_FROM = 100
-"""From so many cells on the facts stand beside the list."""
 
 
 _FLOW = """\
@@ -44,7 +42,7 @@ agents ─┘         ══▶ knowledge, notebooks ──────┤
 ══▶  only after a consolidation that you approve"""
 
 
-class MapScreen(Place[Surface | None]):
+class MapScreen(Sheet[Surface | None]):
     """Dismissed with the surface that is to be opened."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#map-list"
@@ -55,21 +53,12 @@ class MapScreen(Place[Surface | None]):
         Binding("r", "look", "Look again", tooltip="Count again", id="map.look"),
     ]
     DEFAULT_CSS = """
-    MapScreen { background: $background; }
-    MapScreen #map-body { height: 1fr; layout: vertical; }
-    MapScreen OptionList, MapScreen OptionList:focus {
-        height: 1fr; min-height: 6; border: none; background: $background; padding: 0 1;
-    }
-    MapScreen VerticalScroll {
-        height: auto; max-height: 50%; padding: 0 2; border-top: solid $border-blurred;
-    }
-    MapScreen #map-flow { display: none; margin-top: 1; color: $secondary; }
-    MapScreen.-side #map-flow { display: block; }
-    MapScreen.-side #map-body { layout: horizontal; }
-    MapScreen.-side OptionList { width: 2fr; max-width: 52; height: 1fr; padding: 1 1; }
-    MapScreen.-side VerticalScroll {
-        width: 3fr; height: 1fr; max-height: 100%; border-top: none; border-left: solid $border-blurred;
-        padding: 1 2;
+    MapScreen {
+        & .pane { height: auto; max-height: 50%; }
+        & #map-flow { display: none; margin-top: 1; color: $secondary; }
+        &.-side OptionList { width: 2fr; max-width: 52; }
+        &.-side .pane { width: 3fr; height: 1fr; max-height: 100%; }
+        &.-side #map-flow { display: block; }
     }
     """
 
@@ -81,24 +70,16 @@ class MapScreen(Place[Surface | None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Map")
-        with Container(id="map-body"):
+        with Container(classes="body"):
             yield Listing("Open", id="map-list")
-            with VerticalScroll(can_focus=False):
+            with VerticalScroll(id="map-pane", classes="pane"):
                 yield Facts(id="map-facts")
                 yield Static(_FLOW, id="map-flow", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self._lay_out()
         self._draw()
         self.action_look()
-
-    def on_resize(self) -> None:
-        self._lay_out()
-        self._draw()
-
-    def _lay_out(self) -> None:
-        self.set_class(self.size.width >= _SIDE_FROM, "-side")
 
     def action_look(self) -> None:
         """Count again, off the event loop."""
@@ -148,7 +129,7 @@ class MapScreen(Place[Surface | None]):
 
     def _line(self, surface: Surface) -> Content:
         amount = surface.amount or ("…" if self._looking else "")
-        return Content.assemble((surface.name.ljust(_NAME), "bold"), (reading_line(amount), "$accent"))
+        return Content.assemble((surface.name.ljust(_NAME), "bold"), reading_line(amount))
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:

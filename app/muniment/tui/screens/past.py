@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.visible import reading_line
-from muniment.tui.place import Modal
+from muniment.tui.looks import Box
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.typing_fields import LineField
@@ -29,7 +29,7 @@ def hits(said: Sequence[str], words: str) -> list[str]:
     return [text for text in reversed(said) if all(word in text.casefold() for word in wanted)]
 
 
-class PastScreen(Modal[str | None]):
+class PastScreen(Box[str | None]):
     """Dismissed with the message that was taken."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#past-words"
@@ -42,17 +42,11 @@ class PastScreen(Modal[str | None]):
         Binding("ctrl+r", "step(1)", "Next", tooltip="The next older message that fits", id="past.next"),
     ]
     DEFAULT_CSS = """
-    PastScreen { align: center bottom; background: $background 60%; }
-    PastScreen > Vertical {
-        width: 96%; height: 70%; max-height: 20; padding: 0 1; background: $surface; border: round $primary;
-        border-title-color: $foreground; border-title-style: bold;
+    PastScreen {
+        align: center bottom;
+        & > Vertical { width: 96%; height: 70%; max-height: 20; padding: 0 1; }
+        & OptionList { height: 1fr; }
     }
-    PastScreen OptionList, PastScreen OptionList:focus {
-        border: none; background: $surface; height: 1fr; padding: 0;
-    }
-    PastScreen Input, PastScreen Input:focus { border: none; background: $panel; height: 1; padding: 0 1; }
-    PastScreen #past-say { color: $secondary; height: 1; }
-    PastScreen KeyBar { background: $surface; padding: 0; }
     """
 
     def __init__(self, said: Sequence[str]) -> None:
@@ -65,7 +59,7 @@ class PastScreen(Modal[str | None]):
             box.border_title = Content("Said before")
             yield LineField(placeholder="words of the message", id="past-words", select_on_focus=False)
             yield OptionList(id="past-list", markup=False)
-            yield Static("", id="past-say", markup=False)
+            yield Static("", id="past-say", classes="hint", markup=False)
             yield KeyBar()
 
     def on_mount(self) -> None:

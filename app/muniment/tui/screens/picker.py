@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 from textual.widgets.option_list import Option
@@ -18,10 +18,12 @@ from muniment.memory.records.scope import resolve_chain
 from muniment.safety.visible import reading_line
 from muniment.session.recipes.recipe import ListedRecipe, Recipe, RecipeParameters, fill, list_recipes
 from muniment.tui.boot import Boot
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.text import safe, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.typing_fields import LineField
 
 
@@ -33,11 +35,12 @@ class Picked:
     params: dict[str, str]
 
 
-class RecipePicker(Place[Picked | Literal["leave"] | None]):
+class RecipePicker(Sheet[Picked | Literal["leave"] | None]):
     """Lists recipes; Enter starts one. None says that something else took its place."""
 
     ASKS: ClassVar[bool] = True
     AUTO_FOCUS: ClassVar[str | None] = "#recipes"
+    SIDE_FROM: ClassVar[int] = 76
     BINDING_GROUP_TITLE = "Recipes"
     HELP = "A recipe sets up a session. Read its text beside the list before you start it."
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,10 +48,12 @@ class RecipePicker(Place[Picked | Literal["leave"] | None]):
         Binding("f1", "app.show_help", "Help", tooltip="Keys of this place", id="picker.help"),
     ]
     DEFAULT_CSS = """
-    RecipePicker { background: $background; }
-    RecipePicker #picker-title { padding: 0 1; background: $panel; text-style: bold; color: $primary; }
-    RecipePicker #recipes { width: 2fr; height: 1fr; background: $background; border: none; padding: 0 1; }
-    RecipePicker VerticalScroll { width: 3fr; height: 1fr; border-left: vkey $foreground 25%; padding: 0 1; }
+    RecipePicker {
+        & OptionList { text-wrap: wrap; height: 2fr; }
+        & .pane { height: 3fr; }
+        &.-side OptionList { width: 2fr; height: 1fr; }
+        &.-side .pane { width: 3fr; height: 1fr; }
+    }
     """
 
     def __init__(self, boot: Boot) -> None:
@@ -57,14 +62,15 @@ class RecipePicker(Place[Picked | Literal["leave"] | None]):
         self._listed: list[ListedRecipe] = []
 
     def compose(self) -> ComposeResult:
-        yield Static("Choose a recipe for this session", id="picker-title", markup=False)
-        with Horizontal():
-            yield OptionList(id="recipes", markup=False)
-            with VerticalScroll():
+        yield TopLine()
+        with Container(classes="body"):
+            yield Listing("Start", id="recipes")
+            with VerticalScroll(id="recipe-pane", classes="pane"):
                 yield Static("", id="recipe-text", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
+        self.query_one(TopLine).say("choose a recipe for this session", str(self._boot.cwd))
         chain = resolve_chain(self._boot.cwd, self._boot.paths)
         self._listed = [each for each in list_recipes(self._boot.paths, chain) if not each.shadowed]
         options = self.query_one("#recipes", OptionList)
@@ -90,6 +96,7 @@ class RecipePicker(Place[Picked | Literal["leave"] | None]):
         else:
             text = safe(each.recipe.text or each.recipe.instructions)
         self.query_one("#recipe-text", Static).update(text)
+        self.query_one("#recipe-pane").border_title = safe_line(each.name)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
@@ -112,7 +119,7 @@ class RecipePicker(Place[Picked | Literal["leave"] | None]):
         self.dismiss("leave")
 
 
-class ParameterForm(Place[dict[str, str] | None]):
+class ParameterForm(Sheet[dict[str, str] | None]):
     """Asks for the values of a recipe's parameters; they are filled in literally, once."""
 
     ASKS: ClassVar[bool] = True
@@ -124,10 +131,11 @@ class ParameterForm(Place[dict[str, str] | None]):
         Binding("ctrl+s", "start", "Start", tooltip="Start the session", id="parameters.start"),
     ]
     DEFAULT_CSS = """
-    ParameterForm { background: $background; }
-    ParameterForm VerticalScroll { padding: 1 2; height: 1fr; }
-    ParameterForm .label { margin-top: 1; }
-    ParameterForm #fault { color: $error; height: auto; }
+    ParameterForm {
+        & VerticalScroll { padding: 0 1; height: 1fr; max-width: 120; scrollbar-size-vertical: 1; }
+        & .fault { margin-top: 1; }
+        & Button { margin: 1 0; }
+    }
     """
 
     def __init__(self, recipe: Recipe, given: Mapping[str, str] | None = None, fault: str = "") -> None:
@@ -137,16 +145,22 @@ class ParameterForm(Place[dict[str, str] | None]):
         self._fault = fault
 
     def compose(self) -> ComposeResult:
+        yield TopLine()
         with VerticalScroll(can_focus=False):
-            yield Static(safe_line(f"{self._recipe.name}: parameters"), markup=False)
             for n, each in enumerate(self._recipe.parameters):
                 need = "required" if each.required else "optional"
-                yield Static(safe(f"{each.name} ({need}): {each.description}"), markup=False, classes="label")
-                yield LineField(value=self._given.get(each.name, each.default or ""), id=f"parameter-{n}")
-            yield Static(safe(self._fault), id="fault", markup=False)
-            with Vertical():
-                yield Button("Start", id="start")
+                words = Content.assemble(
+                    (safe_line(each.name).plain, "bold"), f" ({need}): ", safe(each.description)
+                )
+                yield Static(words, markup=False, classes="asked")
+                value = self._given.get(each.name, each.default or "")
+                yield LineField(value=value, id=f"parameter-{n}", compact=True)
+            yield Static(safe(self._fault), id="fault", classes="fault", markup=False)
+            yield Button("Start", id="start", compact=True)
         yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.query_one(TopLine).say(f"{self._recipe.name}: what this recipe asks for")
 
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from muniment.tui.place import Modal
 from muniment.tui.text import safe_line
-from muniment.tui.widgets.exact_lines import Line, Mark
+from muniment.tui.widgets.exact_lines import Line, Mark, cells
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.reading import Reading
 
@@ -28,11 +28,12 @@ class Reader(Modal[str | None]):
         Binding("escape,q", "leave", "Back", tooltip="Back to where you were", id="reader.back"),
     ]
     DEFAULT_CSS = """
-    Reader { align: center middle; background: $background 60%; }
-    Reader > Reading {
-        width: 100%; max-width: 120; height: 1fr; padding: 0 2; background: $surface;
-        border: round $primary; border-title-color: $foreground; border-title-style: bold;
-        border-subtitle-color: $secondary; scrollbar-background: $surface; scrollbar-color: $panel;
+    Reader {
+        background: $background 60%;
+        & > Reading {
+            width: 100%; height: 1fr; padding: 0 2; background: $surface; border: round $primary;
+            border-title-color: $foreground; border-title-style: bold; border-subtitle-color: $secondary;
+        }
     }
     """
 
@@ -87,6 +88,15 @@ def lines_of(sections: Sequence[tuple[str, Content]]) -> list[Line]:
                 for span in body.spans
                 if span.start < end and span.end > at and (tone := _TONES.get(str(span.style), ""))
             ]
-            lines.append(Line(text, marks=tuple(marks)))
+            lines.append(_in_columns(text, marks))
             at = end + 1
     return lines
+
+
+def _in_columns(text: str, marks: Sequence[Mark]) -> Line:
+    """Return a line whose label, where it has one, stays in a column of its own however the rest breaks."""
+    start, label, tone = marks[0] if marks else (0, 0, "")
+    if tone != "muted" or start or not label < len(text):
+        return Line(text, marks=tuple(marks))
+    rest = tuple((first - label, last - label, of) for first, last, of in marks[1:])
+    return Line(text[label:], marks=rest, gutter=text[:label], onward=" " * cells(text[:label]))

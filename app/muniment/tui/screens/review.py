@@ -20,7 +20,7 @@ from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.review import Review, Waiting
 from muniment.tui.alive import stands
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.text import safe
 from muniment.tui.widgets.facts import Facts
 from muniment.tui.widgets.key_bar import KeyBar
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from muniment.tui.reviewing import Reviewer
 
 LOOK_SECONDS = 1.0
-_SIDE_FROM = 100
 _MARKS = {"proposal": "⏸", "consolidation": "●", "sweep": "●", "summary": "●", "skipped": "▲"}
 _TEXTS = {"consolidation": "The digest", "summary": "The entries", "proposal": "The new text"}
 _EMPTY = """\
@@ -48,7 +47,7 @@ What will appear here:
 /note puts a note of yours into the inbox. Escape goes back."""
 
 
-class ReviewScreen(Place[None]):
+class ReviewScreen(Sheet[None]):
     """Lists what waits; Enter opens it, and the dialog behind it decides."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#review-list"
@@ -76,27 +75,13 @@ class ReviewScreen(Place[None]):
         Binding("r", "look", "Look again", show=False, tooltip="Look at everything again", id="review.look"),
     ]
     DEFAULT_CSS = """
-    ReviewScreen { background: $background; }
-    ReviewScreen #review-body { height: 1fr; layout: vertical; }
-    ReviewScreen OptionList, ReviewScreen OptionList:focus {
-        height: auto; max-height: 45%; min-height: 4; border: none; background: $background; padding: 0 1;
+    ReviewScreen {
+        & OptionList { height: auto; max-height: 45%; min-height: 4; }
+        &.-side OptionList { width: 2fr; height: 1fr; max-height: 100%; }
+        &.-side .pane { width: 3fr; }
+        &.-empty OptionList { display: none; }
+        & #review-text { height: auto; margin-top: 1; }
     }
-    ReviewScreen VerticalScroll {
-        height: 1fr; padding: 0 2; border-top: solid $border-blurred; background: $background;
-    }
-    ReviewScreen VerticalScroll:focus { border-top: solid $primary; }
-    ReviewScreen.-side #review-body { layout: horizontal; }
-    ReviewScreen.-side OptionList { width: 2fr; height: 1fr; max-height: 100%; }
-    ReviewScreen.-side VerticalScroll {
-        width: 3fr; height: 1fr; border-top: none; border-left: solid $border-blurred;
-    }
-    ReviewScreen.-side VerticalScroll:focus { border-left: solid $primary; }
-    ReviewScreen.-empty OptionList { display: none; }
-    ReviewScreen.-empty VerticalScroll, ReviewScreen.-empty VerticalScroll:focus {
-        width: 1fr; border: none; padding: 1 2;
-    }
-    ReviewScreen #review-text { height: auto; margin-top: 1; }
-    ReviewScreen #review-say { height: auto; padding: 0 2; color: $warning; }
     """
 
     def __init__(self, look: Callable[[], Review], reviewer: Reviewer) -> None:
@@ -109,26 +94,28 @@ class ReviewScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Review")
-        with Container(id="review-body"):
+        with Container(classes="body"):
             yield Listing("Open", id="review-list")
-            with VerticalScroll(id="review-pane"):
+            with VerticalScroll(id="review-pane", classes="pane"):
                 yield Facts(id="review-facts")
                 yield Static("", id="review-text", markup=False)
-        yield Static("", id="review-say", markup=False)
+        yield Static("", id="review-say", classes="say", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.set_class(self.size.width >= _SIDE_FROM, "-side")
         self.query_one(TopLine).say("looking …")
         self._look()
         self.set_interval(LOOK_SECONDS, self._look_again)
 
-    def on_resize(self) -> None:
-        self.set_class(self.size.width >= _SIDE_FROM, "-side")
-
     def on_screen_resume(self) -> None:
         if self._review is not None:
             self._look()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer nothing that is done with a row while there is none."""
+        if action in ("move", "edit", "file_elsewhere", "copy") and self.has_class("-empty"):
+            return False
+        return super().check_action(action, parameters)
 
     # Looking
 
@@ -174,6 +161,7 @@ class ReviewScreen(Place[None]):
         options.clear_options()
         options.add_options([Option(_line(each)) for each in review.items])
         self.set_class(not review.items, "-empty")
+        self.refresh_bindings()
         self.query_one(TopLine).say(review.words or "nothing waits")
         if review.faults:
             self._say(" ".join(review.faults))

@@ -18,9 +18,10 @@ from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.holdings.items import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
 from muniment.session.holdings.search import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.typing_fields import LineField
 
@@ -32,7 +33,7 @@ _HINT = (
 )
 
 
-class SearchScreen(Place[None]):
+class SearchScreen(Sheet[None]):
     """Finds, and opens what is chosen above itself."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"
@@ -57,16 +58,13 @@ class SearchScreen(Place[None]):
         Binding("y", "copy", "Copy id", tooltip="Copy the id of this hit", id="search.copy"),
     ]
     DEFAULT_CSS = """
-    SearchScreen { background: $background; }
-    SearchScreen Input, SearchScreen Input:focus { border: round $border-blurred; background: $background; }
-    SearchScreen Input:focus { border: round $primary; }
-    SearchScreen #search-where { padding: 0 2; height: auto; color: $secondary; }
-    SearchScreen OptionList, SearchScreen OptionList:focus {
-        height: 1fr; border: none; background: $background; padding: 0 1; margin-top: 1;
-        scrollbar-size-vertical: 1; scrollbar-background: $background; scrollbar-color: $panel;
-        background-tint: transparent;
+    SearchScreen {
+        & Input, & Input:focus { height: 3; border: round $border-blurred; background: $background; }
+        & Input:focus { border: round $primary; }
+        & #search-where { padding: 0 1; }
+        & #search-say { padding: 0 1; }
+        & OptionList { margin-top: 1; }
     }
-    SearchScreen #search-say { padding: 0 2; color: $secondary; height: auto; max-height: 4; }
     """
 
     def __init__(self, surfaces: Surfaces, words: str, open_item: Callable[[Item], None]) -> None:
@@ -85,9 +83,9 @@ class SearchScreen(Place[None]):
         )
         box.border_title = Content("Search")
         yield box
-        yield Static("", id="search-where", markup=False)
-        yield OptionList(id="search-hits", markup=False)
-        yield Static(Content(_HINT), id="search-say", markup=False)
+        yield Static("", id="search-where", classes="hint", markup=False)
+        yield Static(Content(_HINT), id="search-say", classes="hint", markup=False)
+        yield Listing("Open", id="search-hits")
         yield KeyBar()
 
     def on_mount(self) -> None:

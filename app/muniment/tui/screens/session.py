@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 PANEL_COLUMNS = 100
 """From this width on the memory panel is open by itself and stands beside the conversation."""
 PANEL_LEAST = 24
+PANEL_OWN = 44
+"""A panel of this width was not made wider or narrower, and may grow with the screen."""
 TYPING_SECONDS = 0.5
 """Whoever pressed a key so recently is typing."""
 LATER_SECONDS = 0.3
@@ -96,7 +98,7 @@ class SessionScreen(Place[None]):
 
         cells: int
 
-    def __init__(self, panel_width: int = 44) -> None:
+    def __init__(self, panel_width: int = PANEL_OWN) -> None:
         super().__init__()
         self._panel_width = panel_width
         self.engine: Engine | None = None
@@ -162,8 +164,18 @@ class SessionScreen(Place[None]):
 
     def _size_panel(self, width: int, wide: bool) -> None:
         """Beside the conversation the panel has its own width; over it, all there is."""
-        cells = max(PANEL_LEAST, min(width - CONVERSATION_LEAST, self._panel_width))
-        self.panel.styles.width = cells if wide else "100%"
+        self.panel.styles.width = self._panel_cells(width) if wide else "100%"
+
+    def _panel_cells(self, width: int) -> int:
+        wished = self._panel_width
+        if wished == PANEL_OWN:
+            wished = max(PANEL_OWN, width * 3 // 10)
+        return max(PANEL_LEAST, min(self._panel_most(width), wished))
+
+    @staticmethod
+    def _panel_most(width: int) -> int:
+        """A column stays free between the two, so that no border stands against another."""
+        return width - CONVERSATION_LEAST - 1
 
     def set_panel_width(self, cells: int) -> None:
         """Give the panel another width."""
@@ -446,8 +458,8 @@ class SessionScreen(Place[None]):
     @on(MemoryPanel.Resized)
     def _panel_resized(self, event: MemoryPanel.Resized) -> None:
         event.stop()
-        most = max(PANEL_LEAST, self.size.width - CONVERSATION_LEAST)
-        now = min(most, self._panel_width)
+        now = self._panel_cells(self.size.width)
+        most = max(PANEL_LEAST, self._panel_most(self.size.width))
         self._panel_width = max(PANEL_LEAST, min(most, now + event.cells))
         self._lay_out(self.size.width)
         self.post_message(self.PanelSized(self._panel_width))

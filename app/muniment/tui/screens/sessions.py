@@ -10,9 +10,8 @@ from typing import ClassVar, Literal
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Container
 from textual.content import Content
-from textual.events import Resize
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
@@ -23,26 +22,27 @@ from muniment.session.logs.browsing import WINDOW, Doom, Found, Listed, facts, p
 from muniment.session.logs.log import clean_title
 from muniment.session.logs.stored import SessionInfo, delete_session, rename_session
 from muniment.settings import Settings
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.screens.sessions_preview import preview_lines
-from muniment.tui.split import SPLIT_CSS
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import Listing
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
+from muniment.tui.widgets.top_line import TopLine
 from muniment.tui.widgets.typing_fields import LineField
 
-WIDE = 110
 QUIET_SECONDS = 0.12
 """So long the cursor or the filter stands still before logs are read for it."""
 Rating = Literal["up", "down"]
 
 
-class SessionsScreen(Place[str | None]):
+class SessionsScreen(Sheet[str | None]):
     """Dismissed with the id of the session to resume."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#session-list"
+    SIDE_FROM: ClassVar[int] = 110
     BINDING_GROUP_TITLE = "Sessions"
     HELP = (
         "Enter resumes. / filters over title, project, recipe and text; p narrows to this project. d twice "
@@ -78,19 +78,12 @@ class SessionsScreen(Place[str | None]):
             "down", "list", "List", show=False, tooltip="From the filter to the list", id="sessions.list"
         ),
     ]
-    DEFAULT_CSS = f"""
-    SessionsScreen {{
-        {SPLIT_CSS}
-        & #sessions-title {{
-            padding: 0 1; background: $panel; text-style: bold; color: $primary; height: 1;
-        }}
-        & #session-filter, & #session-filter:focus {{
-            border: none; background: $panel; padding: 0 1; height: 1;
-        }}
-        &.-narrow OptionList {{ height: 3fr; }}
-        &.-narrow Reading {{ height: 2fr; }}
-        & #sessions-say {{ padding: 0 1; color: $warning; height: auto; }}
-    }}
+    DEFAULT_CSS = """
+    SessionsScreen {
+        & OptionList { height: 3fr; }
+        & .pane { height: 2fr; }
+        &.-side OptionList, &.-side .pane { height: 1fr; }
+    }
     """
 
     def __init__(
@@ -116,23 +109,20 @@ class SessionsScreen(Place[str | None]):
         self._drawn: list[str] = []
 
     def compose(self) -> ComposeResult:
-        yield Static("Sessions", id="sessions-title", markup=False)
+        yield TopLine("Sessions", id="sessions-title")
         yield LineField(
             placeholder="filter over title, project, recipe and text", id="session-filter", compact=True
         )
-        with Horizontal():
-            yield OptionList(id="session-list", markup=False)
+        with Container(classes="body"):
+            yield Listing("Resume", id="session-list")
             yield Reading(id="session-preview")
-        yield Static("", id="sessions-say", markup=False)
+        yield Static("", id="sessions-say", classes="say", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#session-filter").display = False
         self.query_one("#sessions-say").display = False
         self._load()
-
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.width < WIDE, "-narrow")
 
     @property
     def words(self) -> str:
@@ -184,14 +174,14 @@ class SessionsScreen(Place[str | None]):
     def _entitle(self, words: str) -> None:
         found = self._found
         shown, total = len(found.sessions), found.total
-        text = f"Sessions  {total:,}" if not words else f"Sessions  {shown:,} found of {total:,}"
+        text = f"{total:,}" if not words else f"{shown:,} found of {total:,}"
         if self._project:
             text += ", this project only"
         if not found.done and shown >= WINDOW:
             text += f"; the newest {WINDOW} are listed, / finds the others"
         elif not found.done:
             text += f"; looked through {found.looked:,} …"
-        self.query_one("#sessions-title", Static).update(Content(text))
+        self.query_one(TopLine).say(text)
 
     def _row(self, listed: Listed, words: list[str]) -> Content:
         info = listed.info

@@ -20,9 +20,9 @@ from muniment.safety.visible import reading_line
 from muniment.settings import Settings
 from muniment.tui.alive import stands
 from muniment.tui.begin import begin
+from muniment.tui.looks import Sheet
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
-from muniment.tui.place import Place
 from muniment.tui.settings_rows import Row, matching, parsed, rows, typed, words_of
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
@@ -38,7 +38,7 @@ _ORIGIN_FROM = 70
 """From so many cells on the origin stands in the row; below, only underneath the list."""
 
 
-class SettingsScreen(Place[None]):
+class SettingsScreen(Sheet[None]):
     """Every setting in a list; a change is written at once, checked, with the file's comments kept."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#settings-list"
@@ -58,15 +58,9 @@ class SettingsScreen(Place[None]):
         Binding("y", "copy", "Copy path", tooltip="Copy the path of the settings file", id="settings.copy"),
     ]
     DEFAULT_CSS = """
-    SettingsScreen { background: $background; }
-    SettingsScreen OptionList, SettingsScreen OptionList:focus {
-        height: 1fr; border: none; background: $background; padding: 0 1;
-    }
-    SettingsScreen Input, SettingsScreen Input:focus { border: none; background: $panel; margin: 0 1; }
     SettingsScreen #settings-about {
-        height: auto; min-height: 4; padding: 0 2; border-top: solid $border-blurred; background: $background;
+        height: auto; min-height: 4; padding: 0 1; border-top: solid $border-blurred;
     }
-    SettingsScreen #settings-say { height: auto; padding: 0 2; color: $warning; }
     """
 
     def __init__(
@@ -92,7 +86,7 @@ class SettingsScreen(Place[None]):
         yield LineField(placeholder="filter by name, value or meaning", id="settings-filter", compact=True)
         yield Listing("Change", id="settings-list")
         yield Static("", id="settings-about", markup=False)
-        yield Static("", id="settings-say", markup=False)
+        yield Static("", id="settings-say", classes="say", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:

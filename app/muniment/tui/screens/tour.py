@@ -13,21 +13,20 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from muniment.session.tour import Step, steps
-from muniment.tui.place import Place
+from muniment.tui.looks import Sheet
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.top_line import TopLine
 
 STEP_SECONDS = 6.0
 """How long a step stands while the tour plays."""
-_STEPS_FROM = 110
-"""From so many cells on all steps stand beside the one that is shown."""
 
 
-class TourScreen(Place[None]):
+class TourScreen(Sheet[None]):
     """Shows one step at a time; nothing in it reads or writes memory."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#tour-text"
+    SIDE_FROM: ClassVar[int] = 110
     BINDING_GROUP_TITLE = "Tour"
     HELP = "Right and left go through the steps, p plays them. Sample data; nothing is written."
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,19 +37,18 @@ class TourScreen(Place[None]):
         Binding("home", "start", "Start", show=False, tooltip="Back to the first step", id="tour.start"),
     ]
     DEFAULT_CSS = """
-    TourScreen { background: $background; }
-    TourScreen #tour-body { height: 1fr; }
-    TourScreen #tour-steps { width: 36; height: 1fr; padding: 1 2; display: none; color: $secondary; }
-    TourScreen VerticalScroll { width: 1fr; max-width: 100; height: 1fr; padding: 1 2; }
-    TourScreen.-wide #tour-steps { display: block; }
-    TourScreen.-wide VerticalScroll { border-left: solid $border-blurred; }
-    TourScreen .title { text-style: bold; color: $primary; margin-bottom: 1; }
-    TourScreen .text { margin-bottom: 1; }
-    TourScreen .exhibit {
-        border: round $border-blurred; padding: 0 1; border-title-color: $secondary; height: auto;
-        background: $surface; margin-bottom: 1;
+    TourScreen {
+        & #tour-steps { width: 36; height: 1fr; padding: 1 2; display: none; color: $secondary; }
+        & #tour-text { width: 1fr; max-width: 120; height: 1fr; padding: 1 2; scrollbar-size-vertical: 1; }
+        &.-side #tour-steps { display: block; }
+        & .title { text-style: bold; color: $primary; margin-bottom: 1; }
+        & .text { margin-bottom: 1; }
+        & .exhibit {
+            border: round $border-blurred; padding: 0 1; border-title-color: $secondary; height: auto;
+            background: $surface; margin-bottom: 1;
+        }
+        & #tour-progress { height: 1; padding: 0 2; color: $secondary; }
     }
-    TourScreen #tour-progress { height: 1; padding: 0 2; color: $secondary; }
     """
 
     def __init__(self) -> None:
@@ -70,7 +68,7 @@ class TourScreen(Place[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Tour")
-        with Horizontal(id="tour-body"):
+        with Horizontal(classes="body"):
             yield Static("", id="tour-steps", markup=False)
             with VerticalScroll(id="tour-text"):
                 yield Static("", classes="title", markup=False)
@@ -82,11 +80,7 @@ class TourScreen(Place[None]):
 
     def on_mount(self) -> None:
         self.query_one(TopLine).say("one finding, from a task to a request")
-        self.set_class(self.size.width >= _STEPS_FROM, "-wide")
         self._draw()
-
-    def on_resize(self) -> None:
-        self.set_class(self.size.width >= _STEPS_FROM, "-wide")
 
     def _draw(self) -> None:
         step = self.step
@@ -100,10 +94,10 @@ class TourScreen(Place[None]):
         playing = "  ▶ playing, p stops" if self.playing else ""
         self.query_one("#tour-progress", Static).update(
             Content.assemble(
-                ("━" * done * 2, "$accent"),
+                ("━" * done * 2, "$primary"),
                 ("─" * left * 2, "$border-blurred"),
                 f"  step {done} of {len(self._steps)}",
-                (playing, "$accent"),
+                (playing, "bold $foreground"),
             )
         )
         self.query_one("#tour-steps", Static).update(Content("\n").join(self._list()))

@@ -28,14 +28,14 @@ class FirstCard(Static):
     """Shown above the composer while the rehearsal model answers and nothing was said yet."""
 
     DEFAULT_CSS = """
-    FirstCard { height: auto; margin: 0 1; padding: 0 1; border: round $border-blurred; color: $foreground; }
+    FirstCard { height: auto; padding: 0 1; border: round $border-blurred; color: $foreground; }
     """
 
     def __init__(self) -> None:
         lines = Content.assemble(
             ("The rehearsal model answers", "bold"),
-            ": offline, no key, a fixed script. Try ",
-            *(part for key, name, _ in TRIES for part in ((key.upper(), "bold $accent"), f" {name}  ")),
+            ": offline, no key, a fixed script. Try:\n",
+            *(part for key, name, _ in TRIES for part in ((key.upper(), "bold $accent"), f" {name}   ")),
             "\nA real model: muniment config init, then model.name and base_url; or --model and --base-url.",
         )
         super().__init__(lines, markup=False)

@@ -18,6 +18,7 @@ from textual.widgets.tree import TreeNode
 
 from muniment.safety.errors import MunimentError, sentence_of
 from muniment.tui.widgets.memory_tree import MemoryTree
+from muniment.tui.widgets.typing_fields import LineField
 
 if TYPE_CHECKING:
     # The screen is painted before anything that reads memory is loaded.
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.8
 VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", "p": "promote"}
 CLOSES = "Esc or F2 closes"
-
 ABOUT_ROWS = 3
 """Always so many, because a list that grows and shrinks with what is said below loses its cursor."""
+
 
 PARTS = ("title", "filter", "empty", "tree", "about")
 
@@ -99,7 +100,7 @@ class MemoryPanel(Vertical):
         & #memory-empty { color: $secondary; height: auto; padding: 1 0; display: none; }
         & #memory-filter, & #memory-filter:focus { border: none; background: $panel; height: 1; }
         & #memory-about {
-            height: auto; max-height: 4; color: $secondary; border-top: solid $border-blurred;
+            height: 4; color: $secondary; border-top: solid $border-blurred;
         }
         border-title-color: $primary;
         border-title-style: bold;
@@ -145,7 +146,7 @@ class MemoryPanel(Vertical):
 
     def _parts(self) -> ComposeResult:
         yield Static(self.title_text, id="memory-title", markup=False)
-        box = Input(placeholder="filter over everything", id="memory-filter", compact=True)
+        box = LineField(placeholder="filter over everything", id="memory-filter", compact=True)
         box.display = False
         yield box
         yield Static("", id="memory-empty", markup=False)
@@ -302,7 +303,11 @@ class MemoryPanel(Vertical):
         about = self.query_one("#memory-about", Static)
         text = "" if row is None else row.about
         about.display = bool(text)
-        about.update(Content(text))
+        about.update(_within(text, about.size.width, ABOUT_ROWS))
+
+    def on_resize(self) -> None:
+        if self._whole:
+            self._tell_about()
 
     @on(Tree.NodeSelected)
     def _selected(self, event: Tree.NodeSelected[Row]) -> None:
@@ -395,3 +400,13 @@ class MemoryPanel(Vertical):
     def action_resize(self, cells: int) -> None:
         """Ask for another width."""
         self.post_message(self.Resized(cells))
+
+
+def _within(text: str, width: int, rows: int) -> Content:
+    """Return a text that takes no more rows than there are; a sign says where it was cut."""
+    whole = Content(text)
+    lines = whole.wrap(width) if width > 0 else []
+    if len(lines) <= rows:
+        return whole
+    last = Content("").join(lines[rows - 1 :]).truncate(width, ellipsis=True)
+    return Content("\n").join([*(each.rstrip() for each in lines[: rows - 1]), last])

@@ -28,10 +28,6 @@ class MemoryTree(TypeAhead, Tree["Row"]):
     MemoryTree {
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        scrollbar-color: $panel;
         &:focus { background-tint: transparent; }
         & .memory-tree--name { color: $primary; }
         & .memory-tree--id { color: $foreground; }

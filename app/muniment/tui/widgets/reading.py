@@ -14,6 +14,7 @@ from muniment.tui.widgets.exact_text import ExactText
 class Reading(ExactText, can_focus=True):
     """An `ExactText` that takes the focus; its border tells which rows are seen."""
 
+    DEFAULT_CLASSES = "pane"
     BINDING_GROUP_TITLE = "Reading"
     HELP = "Arrows, PageUp and PageDown, Home and End scroll."
     BINDINGS: ClassVar[list[BindingType]] = [

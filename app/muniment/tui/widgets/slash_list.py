@@ -21,13 +21,18 @@ class SlashList(Static):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(markup=False, id=id)
 
+    @property
+    def _cursor(self) -> str:
+        """The look of the row that was moved to: that of every list, which the terminal's colours lack."""
+        return "reverse" if self.app.current_theme.ansi else "on $block-cursor-background"
+
     def show(self, found: Sequence[Slash], at: int | None) -> None:
         """Show the commands; the one at `at` was moved to."""
         self.set_class(bool(found), "-open")
         if not found:
             return
         width = max(len(each.name) for each in found)
-        room = max(20, self.app.size.width - 6)
+        room = max(20, (self.container_size.width or self.app.size.width) - 4)
         # The composer below must stay in view, so the list is a window around what is chosen.
         most = max(3, self.app.size.height // 2 - 5)
         first = max(0, min((at or 0) - most // 2, len(found) - most))
@@ -39,8 +44,8 @@ class SlashList(Static):
                 (each.name.ljust(width), "bold"),
                 (f"  {each.summary}", "$foreground"),
                 (f"  {each.argument}" if each.argument else "", "$secondary"),
-            ).truncate(room, ellipsis=True)
-            rows.append(row.stylize("reverse") if chosen else row)
+            ).truncate(room, ellipsis=True, pad=True)
+            rows.append(row.stylize(self._cursor) if chosen else row)
         if len(found) > most:
             rows.append(Content.styled(f"  … {len(found)} commands", "$secondary"))
         keys = "Tab completes · ↑ ↓ choose · Enter runs"

@@ -23,9 +23,9 @@ class SummaryLine(Static, can_focus=True):
         Binding("y", "copy", "Copy", tooltip="Copy the summary to the clipboard", id="summary.copy"),
     ]
     DEFAULT_CSS = """
-    SummaryLine { height: auto; padding: 0 1; color: $secondary; pointer: pointer; }
+    SummaryLine { height: auto; padding: 0 1 0 0; border-left: blank; color: $secondary; pointer: pointer; }
     SummaryLine:hover { background: $surface; }
-    SummaryLine:focus { background: $panel; text-style: bold; }
+    SummaryLine:focus { background: $panel; border-left: outer $primary; text-style: bold; }
     """
 
     @dataclass

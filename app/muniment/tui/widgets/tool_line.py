@@ -23,6 +23,7 @@ _SHAPES = {
     "cancelled": ("–", "$warning"),
 }
 _SUBJECTS = ("id", "name", "query", "path", "title", "pattern")
+_INDENT = 4
 _SHOWN_LINES = 400
 """A longer result is opened up to here; the session log has it whole."""
 
@@ -37,9 +38,11 @@ class ToolLine(Static, can_focus=True):
         Binding("y", "copy", "Copy", tooltip="Copy the result to the clipboard", id="tool.copy"),
     ]
     DEFAULT_CSS = """
-    ToolLine { height: auto; padding: 0 1 0 3; color: $foreground; pointer: pointer; }
+    ToolLine {
+        height: auto; padding: 0 1 0 2; border-left: blank; color: $foreground; pointer: pointer;
+    }
     ToolLine:hover { background: $surface; }
-    ToolLine:focus { background: $panel; text-style: bold; }
+    ToolLine:focus { background: $panel; border-left: outer $primary; text-style: bold; }
     """
 
     def __init__(self, part: Part) -> None:
@@ -88,14 +91,25 @@ class ToolLine(Static, can_focus=True):
         self.update(line)
 
     def _details(self) -> Content:
-        parts: list[Content | tuple[str, str] | str] = [("  asked\n", "$primary"), _indented(self._asked())]
+        parts: list[Content | tuple[str, str] | str] = [
+            ("  asked\n", "$primary"),
+            self._indented(self._asked()),
+        ]
         if self.part.result:
             lines = reading(self.part.result).split("\n")
-            text = _indented("\n".join(lines[:_SHOWN_LINES]))
+            text = self._indented("\n".join(lines[:_SHOWN_LINES]))
             parts += [("\n  came back\n", "$primary"), text]
             if len(lines) > _SHOWN_LINES:
                 parts.append((f"\n    … {len(lines) - _SHOWN_LINES} more lines; y copies all", "$warning"))
         return Content.assemble(*parts)
+
+    def _indented(self, text: str) -> str:
+        """Return text in its own column, where the lines that it breaks into stand as well."""
+        room = self.size.width - _INDENT
+        lines = text.split("\n")
+        if room > 0:
+            lines = [part.plain for line in lines for part in Content(line).wrap(room)]
+        return "\n".join(f"{'':{_INDENT}}{line}" for line in lines)
 
     def _subject(self) -> str:
         arguments = self.part.arguments
@@ -117,7 +131,3 @@ class ToolLine(Static, can_focus=True):
             for key, value in arguments.items()
         ]
         return reading("\n".join(lines)) or "no arguments"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.split("\n"))
