@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -31,11 +32,21 @@ class NotDone(MunimentError):  # noqa: N818 - named for what it says
     """The one thing that was asked for was not allowed; nothing changed."""
 
 
+class Help(argparse.HelpFormatter):
+    """The help of a parser, as wide as the terminal.
+
+    One is made for every option that is declared, and by itself it loads `shutil` with all its compressors.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that fails with one sentence and names the nearest word for a misspelt one."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **options})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see: {self.prog} --help).")
@@ -65,6 +76,19 @@ class Parser(argparse.ArgumentParser):
 
         near = get_close_matches(word, list(known), n=1, cutoff=0.6)
         return f"did you mean {near[0]}?" if near else f"see: {self.prog} --help."
+
+
+class Deferred(Parser):
+    """The parser of a subcommand, made when that subcommand is the one that was given: most never are."""
+
+    def __init__(self, *, declare: Callable[[Parser], None], **options: Any) -> None:
+        # Of a parser itself nothing is made here: that is what costs.
+        self._declare, self._options = declare, options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        made = Parser(**self._options)
+        self._declare(made)
+        return made.parse_known_args(args, namespace)
 
 
 def lazy(module: str, name: str) -> Callable[[argparse.Namespace, Shell], int]:
@@ -187,6 +211,16 @@ def forget_typed_ahead() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
     except (ImportError, OSError, ValueError):
         return
+
+
+def _columns() -> int:
+    """Return how wide the terminal is, 80 where there is none."""
+    with suppress(ValueError):
+        if (told := int(os.environ.get("COLUMNS", ""))) > 0:
+            return told
+    with suppress(OSError, ValueError, AttributeError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    return 80
 
 
 def positive(text: str) -> int:
