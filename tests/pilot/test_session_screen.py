@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from bench.session_rows import write_session
+from muniment.paths import resolve_paths
+from muniment.session.options import StartOptions
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.status_line import Status, line
 from muniment.tui.widgets.tool_line import ToolLine
@@ -101,10 +104,11 @@ async def test_a_tool_call_opens_and_closes_by_enter(tmp_path: Path) -> None:
 
 
 async def test_older_parts_are_drawn_when_the_top_is_reached(tmp_path: Path) -> None:
-    async with opened(boot_for(project_at(tmp_path / "p")), size=(80, 24)) as (app, pilot):
-        for number in range(30):
-            await say(pilot, app, f"message {number}")
-            await ready(pilot, app)
+    project = project_at(tmp_path / "p")
+    options = StartOptions(
+        provider="rehearsal", resume_id=write_session(resolve_paths().sessions, project, 60)
+    )
+    async with opened(boot_for(project, options=options), size=(80, 24)) as (app, pilot):
         assert app.engine is not None
         await app.session_screen.attach(app.engine, card=False)
         transcript = app.session_screen.transcript
@@ -116,7 +120,7 @@ async def test_older_parts_are_drawn_when_the_top_is_reached(tmp_path: Path) -> 
         while transcript.window.first:
             await pilot.press("home")
             await pilot.pause(0.05)
-        await until(pilot, lambda: "message 0" in "".join(p.text for p in transcript.parts[:4]))
+        await until(pilot, lambda: "Question 0" in "".join(p.text for p in transcript.parts[:4]))
         assert len(transcript.children) == len(transcript.parts)
 
 

@@ -58,6 +58,10 @@ def test_ideographs_are_compared_one_by_one() -> None:
     assert marked == (((6, 7),), ((6, 7),))
 
 
+def test_changed_words_that_touch_are_one_mark() -> None:
+    assert changed_words("引用注释甲和乙丙", "引用注释甲和丁戊") == (((6, 8),), ((6, 8),))
+
+
 def test_unlike_and_long_lines_are_not_marked_by_word() -> None:
     assert changed_words("alpha beta gamma", "one two three") is None
     assert changed_words("x " * 300, "x " * 299 + "y ") is None
@@ -73,6 +77,13 @@ def test_too_much_work_is_refused() -> None:
     old = [str(n) for n in range(20_000)]
     new = [str(-n) for n in range(20_000)]
     assert difference(old, new) is None
+
+
+def test_the_steps_along_equal_lines_are_counted_as_work() -> None:
+    equal = [str(n) for n in range(500)]
+    old, new = ["a", *equal, "b"], ["c", *equal, "d"]
+    assert common_pairs(old, new, max_steps=100, max_edits=100) is None
+    assert common_pairs(old, new, max_steps=10_000, max_edits=100) == [(n, n) for n in range(1, 501)]
 
 
 def test_thousands_of_equal_lines_around_one_change_show_that_change() -> None:

@@ -98,6 +98,9 @@ def test_a_cut_falls_between_characters_and_its_notice_stands_inside() -> None:
 def test_no_cut_breaks_a_character_an_escape_or_the_bound(limit: int, filling: str) -> None:
     body = fenced_body(f"{filling}</untrusted-input>" * 5, max_bytes=limit)
     assert len(body.encode("utf-8")) <= limit
+    kept, cut, _ = body.partition("\n[cut here")
+    # No more is lost than the notice needs, and what a whole character or escape takes.
+    assert len(kept.encode("utf-8")) > limit - 60 or not cut
     assert not re.search(r"&(?!lt;)", body)
     assert tags_in(body) == 0
 

@@ -143,16 +143,23 @@ def test_files_of_somebody_else_are_refused_unless_any_owner_will_do(tmp_path: P
     assert read_regular(path, max_bytes=9, any_owner=True) == b"x"
 
 
-@pytest.mark.parametrize("linked", [".muniment", ".muniment/memory"])
-def test_nothing_is_read_or_written_through_a_linked_scope(tmp_path: Path, linked: str) -> None:
+@pytest.mark.parametrize(
+    ("linked", "memory"),
+    [
+        ("project/.muniment", "project/.muniment/memory"),
+        ("project/.muniment/memory", "project/.muniment/memory"),
+        ("data/memory", "data/memory"),
+    ],
+)
+def test_nothing_is_read_or_written_through_a_linked_scope(tmp_path: Path, linked: str, memory: str) -> None:
     outside = tmp_path / "outside"
     (outside / "memory").mkdir(parents=True)
     (outside / "memory" / "leak.yaml").write_text("secret")
     (outside / "leak.yaml").write_text("secret")
-    place = tmp_path / "project" / linked
+    place = tmp_path / linked
     place.parent.mkdir(parents=True)
     place.symlink_to(outside)
-    path = tmp_path / "project" / ".muniment" / "memory" / "leak.yaml"
+    path = tmp_path / memory / "leak.yaml"
     assert reason(path) == "symbolic link"
     for act in (
         lambda: write_atomic(path, b"x"),
@@ -214,9 +221,11 @@ def test_a_kill_at_any_step_leaves_the_old_content_whole(tmp_path: Path, step: s
 def test_what_a_killed_process_left_can_be_swept(tmp_path: Path) -> None:
     assert write_killed_at("fsync", tmp_path / "r.yaml", "x") == -9
     (tmp_path / ".other").write_text("stays")
+    (tmp_path / ".link.tmp").symlink_to(tmp_path / ".other")
+    (tmp_path / ".directory.tmp").mkdir()
     assert remove_stale_temps(tmp_path) == 0
     assert remove_stale_temps(tmp_path, older_than=-1) == 1
-    assert os.listdir(tmp_path) == [".other"]
+    assert sorted(os.listdir(tmp_path)) == [".directory.tmp", ".link.tmp", ".other"]
 
 
 @pytest.mark.parametrize("step", ["write", "fsync", "replace"])

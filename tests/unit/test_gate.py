@@ -190,6 +190,14 @@ def test_disarming_voids_a_licence_and_a_held_decision(gate: Gate, clock: Hand) 
     assert not gate.hold(licence, allow=True)
 
 
+def test_a_decision_that_is_held_is_not_replaced_by_another(gate: Gate, clock: Hand) -> None:
+    arm(gate, clock)
+    assert gate.hold(gate.license(clock.now), allow=False)
+    assert not gate.hold(gate.license(clock.now), allow=True)
+    clock.now += LONE_SECONDS + 0.001
+    assert gate.settle() is False
+
+
 def test_after_disarming_it_must_be_painted_again(gate: Gate, clock: Hand) -> None:
     arm(gate, clock)
     gate.disarm()

@@ -200,6 +200,12 @@ def test_letters_of_all_scripts_are_shown_as_letters() -> None:
         assert exact_block(text).hidden == 0
 
 
+def test_pictographs_and_ideographs_newer_than_this_python_are_shown_and_what_is_nothing_is_not() -> None:
+    newer = "\U0001fae8\U0001fac8 \U00031350\U0003347f"
+    assert exact_line(newer).text == f'"{newer}"'
+    assert exact_line("\u0378\U00040000").text == '"\\u0378\\U00040000"'
+
+
 def test_combining_marks_without_a_letter_or_piled_up_are_shown() -> None:
     assert exact_line("\u0301a").text == '"\\u0301a"'
     assert exact_line("a \u0301").text == '"a \\u0301"'
