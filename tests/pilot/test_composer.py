@@ -202,6 +202,54 @@ async def test_code_is_copied_by_key_and_by_a_click_on_its_head(tmp_path: Path) 
 
 
 async def test_a_large_paste_is_one_draft_and_typing_goes_on_at_its_end(tmp_path: Path) -> None:
+async def test_code_is_copied_with_its_tabs_and_says_what_hides_in_it(tmp_path: Path) -> None:
+    code = "all:\n\tcc -o all\t'\u202e'\x1b[2J"
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(90, 30)) as (app, pilot):
+        transcript = app.session_screen.transcript
+        for piece in ("```\none\n```\n\n- So:\n\n  ```make\n  ", *code.replace("\n", "\n  "), "\n  ```\n"):
+            await transcript.delta(piece, "Muniment")
+        await transcript.end_reply()
+        await until(pilot, lambda: len(app.session_screen.query(CodeBlock)) == 2)
+        await pilot.pause()
+        assert "\\u202e" in screen_text(app)
+        app.session_screen.query(CodeBlock)[1].focus()
+        await pilot.press("y")
+        await until(pilot, lambda: app.clipboard == "all:\n\tcc -o all\t'\u202e'\\x1b[2J")
+        await until(pilot, lambda: "It holds 1 hidden character." in screen_text(app))
+
+
+async def test_what_is_cut_in_the_draft_leaves_as_it_was_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    hidden = "a\u202eb\x1b[31mc"
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        composer = app.session_screen.composer
+        composer.put(hidden)
+        composer.select_all()
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.clipboard == hidden)
+        await pilot.press("ctrl+x")
+        assert (composer.draft, app.clipboard) == ("", hidden)
+        await pilot.press("ctrl+v", "ctrl+v")
+        assert composer.draft == hidden * 2
+        assert "\x1b" not in screen_text(app)
+
+
+async def test_what_is_pasted_into_a_field_is_drawn_harmlessly_and_kept(tmp_path: Path) -> None:
+    hostile = "a\x1b[31mred\u202ex\u200b\x9b1m"
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await pilot.press("f3")
+        await until(pilot, lambda: bool(app.screen.query("#search-words")))
+        app.post_message(events.Paste(hostile))
+        box = app.screen.query_one("#search-words", Input)
+        await until(pilot, lambda: box.value == hostile)
+        await pilot.pause()
+        assert "a␛[31mred" in screen_text(app)
+        app.push_screen(EditText("A text", hostile, lambda text: ""))
+        await until(pilot, lambda: "A text" in screen_text(app))
+        await until(pilot, lambda: "a␛[31mred" in screen_text(app))
+        for control in ("\x1b", "\x9b", "\u202e"):
+            assert control not in screen_text(app)
+
+
     text = "\r\n".join(f"{n} {'x' * 200}" for n in range(5_000))
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
         composer = app.session_screen.composer

@@ -45,6 +45,7 @@ IN_WORDS = (
 
 _ANY_HIDDEN = re.compile(f"[{_HIDDEN}\t]")
 _HIDDEN_ONE = re.compile(f"[{_HIDDEN}]")
+_ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _READING = LazyPattern(f"(?P<keep>{EMOJI}|{IN_WORDS})|\r\n|[{_HIDDEN}]")
 
 _SEEN_LETTERS = (
@@ -86,6 +87,16 @@ def reading(text: str) -> str:
 def reading_line(text: str) -> str:
     """Return the reading form on one line: a line break becomes `\\n`."""
     return reading(text).replace("\n", "\\n")
+
+
+def copyable(text: str) -> str:
+    """Return text as it may leave for a clipboard: as it is, tabs included, but for what acts in a terminal.
+
+    Control codes become escapes, since whoever pastes into a terminal would have them carried out; line
+    breaks become plain ones. What only hides is kept, because code may need it.
+    """
+    text = clean_surrogates(text.replace("\r\n", "\n"))
+    return _ACTS.sub(lambda match: escape(match[0]), text)
 
 
 def exact_line(text: str) -> Visible:

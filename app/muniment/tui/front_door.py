@@ -25,6 +25,7 @@ from textual.screen import Screen
 from textual.worker import WorkerFailed, active_worker
 
 from muniment.approval.gate import Clock, Heartbeat
+from muniment.safety.visible import clean_surrogates, copyable
 
 BEAT_SECONDS = 0.05
 COMPOSE_SECONDS = 1.0
@@ -216,6 +217,12 @@ class FrontDoorApp(App[int]):
             # One that stands below, under the help that was asked for in it, gives way to this one.
             take_out(self, CommandPalette)
             self.push_screen(CommandPalette())
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text; what leaves for the terminal's clipboard can do nothing where it is pasted."""
+        super().copy_to_clipboard(copyable(text))
+        # Within the app it stays as it was.
+        self._clipboard = clean_surrogates(text)
 
     def before_leaving(self, farewell: Callable[[], None]) -> None:
         """Have a function called when the app ends, in whatever way; it must bear being called twice."""

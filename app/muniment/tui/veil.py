@@ -52,6 +52,14 @@ class Veil:
         return self._of[character]
 
 
+def pictured(text: str) -> str:
+    """Return a text as a field may draw it, character by character as long as it is."""
+    plain = text.replace("\t", " ")
+    if reading(plain) == plain:
+        return text
+    return "".join(_picture(ch) if ch not in "\n\t" and is_hidden(ch) else ch for ch in text)
+
+
 def _must_hide(character: str) -> bool:
     return is_hidden(character) or _is_private(character)
 

@@ -193,6 +193,23 @@ class Composer(TextField):
         if result := self._replace_via_keyboard(self.veil.on(event.text), *self.selection):
             self.move_cursor(result.end_location)
 
+    @property
+    def selected_text(self) -> str:
+        """The selected part of the draft, as it will be sent."""
+        return self.veil.off(super().selected_text)
+
+    def action_cut(self) -> None:
+        """Cut the selection, or the line where there is none."""
+        start, end = self.selection
+        cut = self._delete_cursor_line() if start == end else self._delete_via_keyboard(start, end)
+        if cut is not None:
+            self.app.copy_to_clipboard(self.veil.off(cut.replaced_text))
+
+    def action_paste(self) -> None:
+        """Insert what was copied or cut in this app."""
+        if result := self._replace_via_keyboard(self.veil.on(self.app.clipboard), *self.selection):
+            self.move_cursor(result.end_location)
+
     def action_send(self) -> None:
         """Send the draft, or run the command that was moved to."""
         found = matching(self.text)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
+from textual.message import Message
 from textual.widgets import Markdown, Static
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 from textual.widgets.markdown import MarkdownStream
 
 from muniment.safety.visible import reading_line
+from muniment.tui.code import code_as_written, hidden_in
+from muniment.tui.widgets.prose import Prose
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -32,7 +38,7 @@ class CodeBlock(MarkdownFence, can_focus=True):
     """Code in a reply; y, Enter or a click on its first line copies it."""
 
     BINDING_GROUP_TITLE = "Code"
-    HELP = "y copies the code to the clipboard as it is shown; the mouse can select a part of it."
+    HELP = "y copies the code to the clipboard as the model wrote it; the mouse can select a part of it."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "copy", "Copy code", tooltip="Copy this code to the clipboard", id="code.copy"),
     ]
@@ -41,11 +47,15 @@ class CodeBlock(MarkdownFence, can_focus=True):
         yield CodeHead(self.lexer)
         yield from super().compose()
 
+    @dataclass
+    class CopyAsked(Message):
+        """The user wants this code in the clipboard."""
+
+        block: CodeBlock
+
     def action_copy(self) -> None:
         """Copy the code."""
-        self.app.copy_to_clipboard(self.code)
-        lines = self.code.count("\n") + 1
-        self.app.notify(f"Copied {lines} line{'' if lines == 1 else 's'} of code.", markup=False)
+        self.post_message(self.CopyAsked(self))
 
     def on_click(self, event: Click) -> None:
         if isinstance(event.widget, CodeHead):
@@ -74,7 +84,9 @@ class Reply(Markdown):
         """Return the class for a block; code has one of our own."""
         return CodeBlock if block_name in ("fence", "code_block") else super().get_block_class(block_name)
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", written: Callable[[], str] | None = None) -> None:
+        """Show a text in its reading form; `written` returns it as the model wrote it, for copying."""
+        self._written = written
         super().__init__(text, open_links=False, parser_factory=self._own_parser)
         self._parser: MarkdownIt | None = None
         self._streams = False
@@ -82,6 +94,20 @@ class Reply(Markdown):
     def _own_parser(self) -> MarkdownIt:
         """Return one parser for all the pieces of this reply; making one costs more than most pieces."""
         from markdown_it import MarkdownIt
+
+    @on(CodeBlock.CopyAsked)
+    def _copy(self, event: CodeBlock.CopyAsked) -> None:
+        event.stop()
+        shown = event.block.code
+        at = list(self.query(CodeBlock)).index(event.block)
+        code = shown if self._written is None else code_as_written(self._written(), at, shown)
+        self.app.copy_to_clipboard(code)
+        lines = code.count("\n") + 1
+        told = f"Copied {lines} line{'' if lines == 1 else 's'} of code."
+        hidden = hidden_in(code)
+        if hidden:
+            told += f" It holds {hidden} hidden character{'' if hidden == 1 else 's'}."
+        self.app.notify(told, markup=False)
 
         if self._parser is None:
             self._parser = MarkdownIt("gfm-like")

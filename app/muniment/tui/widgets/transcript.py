@@ -229,7 +229,7 @@ class Transcript(VerticalScroll, can_focus=True):
             case "reply":
                 from muniment.tui.widgets.reply import Reply
 
-                return Reply(reading(part.text))
+                return Reply(reading(part.text), lambda: part.text)
             case "tool":
                 return ToolLine(part)
             case "summary":

@@ -13,6 +13,8 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 if TYPE_CHECKING:
+from muniment.tui.veil import pictured
+
     from textual.widget import Widget as _Widget
 else:
     # Textual takes the styles of a widget from its first base that is one, which must be the field.
@@ -35,8 +37,19 @@ class KeysInOrder(_Widget):
 
 
 class LineField(KeysInOrder, Input):
-    """A field of one line."""
+    """A field of one line; what is hidden in it is drawn as a sign and kept as it is."""
+
+    @property
+    def _value(self) -> Text:
+        value = super()._value
+        value.plain = pictured(value.plain)
+        return value
 
 
 class TextField(KeysInOrder, TextArea):
-    """A field of many lines."""
+    """A field of many lines; what is hidden in it is drawn as a sign and kept as it is."""
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        line.plain = pictured(line.plain)
+        return line
