@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from textual import events
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from muniment.tui.draft import edit_draft
+from muniment.tui.modals.edit_text import EditText
 from muniment.tui.modals.typed import TypedQuestion
 from muniment.tui.screens.past import PastScreen, hits
 from muniment.tui.slash import COMMANDS, matching, parse
@@ -201,7 +202,6 @@ async def test_code_is_copied_by_key_and_by_a_click_on_its_head(tmp_path: Path) 
         assert "inline" in app.clipboard
 
 
-async def test_a_large_paste_is_one_draft_and_typing_goes_on_at_its_end(tmp_path: Path) -> None:
 async def test_code_is_copied_with_its_tabs_and_says_what_hides_in_it(tmp_path: Path) -> None:
     code = "all:\n\tcc -o all\t'\u202e'\x1b[2J"
     async with opened(boot_for(project_at(tmp_path / "p")), size=(90, 30)) as (app, pilot):
@@ -250,6 +250,7 @@ async def test_what_is_pasted_into_a_field_is_drawn_harmlessly_and_kept(tmp_path
             assert control not in screen_text(app)
 
 
+async def test_a_large_paste_is_one_draft_and_typing_goes_on_at_its_end(tmp_path: Path) -> None:
     text = "\r\n".join(f"{n} {'x' * 200}" for n in range(5_000))
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
         composer = app.session_screen.composer

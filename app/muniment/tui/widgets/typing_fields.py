@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import events
 from textual.widgets import Input, TextArea
 
-if TYPE_CHECKING:
 from muniment.tui.veil import pictured
 
+if TYPE_CHECKING:
     from textual.widget import Widget as _Widget
 else:
     # Textual takes the styles of a widget from its first base that is one, which must be the field.
