@@ -69,6 +69,10 @@ def test_look_alike_letters_in_one_word_are_found(word: str) -> None:
     assert word in found[0].text
 
 
+def test_a_small_letter_beside_a_greek_one_is_a_formula_and_no_imitation() -> None:
+    assert kinds("the mean µₐ and αₙ") == set()
+
+
 def test_hidden_characters_are_counted_and_named() -> None:
     (found,) = (each for each in findings("a\u202eb\u200bc\U000e0041") if each.kind == "hidden-characters")
     assert "3" in found.text
@@ -125,6 +129,11 @@ def test_commands_to_run_are_found(text: str) -> None:
 def test_addresses_are_found_without_their_full_stop() -> None:
     (found,) = findings("see https://example.test/path?x=1.")
     assert (found.kind, found.text) == ("url", "https://example.test/path?x=1")
+
+
+def test_the_line_of_a_finding_counts_a_break_at_the_very_beginning() -> None:
+    [(_, line, _)] = warnings_for([("content", "\nsee https://a.example/x")])
+    assert line.endswith("(line 2)")
 
 
 def test_a_hostile_step_gets_one_line_a_kind_with_its_place() -> None:

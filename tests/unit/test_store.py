@@ -12,7 +12,7 @@ import pytest
 from muniment.memory.records.plans import ChangedAfterApproval, DeleteRequest, StoreRefused, StoreRequest
 from muniment.memory.records.record import encode
 from muniment.memory.records.store import RecordStore
-from muniment.safety.errors import NotFound
+from muniment.safety.errors import InvalidInput, NotFound
 from support.records import AGENT, START, USER, World, delete, put, store, tree_digest
 
 PAST = "2026-10-25T03:07:29Z"
@@ -82,6 +82,19 @@ def test_what_is_stored_under_a_scope_word_is_reached_under_it(word: str | None,
     assert [each.meta.scope.kind for each in records.snapshot().entries] == [kind]
     assert delete(records, "one", word).scope.kind == kind
     assert ids(records) == []
+
+
+def test_no_other_word_is_taken_for_a_scope(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    for act in (
+        lambda: store(records, "One", scope="everywhere"),
+        lambda: delete(records, "one", "Global"),
+        lambda: records.get("one", "everywhere"),  # type: ignore[arg-type]
+        lambda: records.search("one", scope="everywhere"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidInput, match="only project and global"):
+            act()
+    assert list(tmp_path.rglob("*.yaml")) == []
 
 
 def test_an_update_keeps_what_was_omitted_and_its_creation_time(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from muniment.approval.proposal import Asker, Change, Field, Proposal, Warning
+from muniment.approval.proposal import Asker, Change, Field, Proposal
+from muniment.approval.proposal import Warning as ReviewWarning
 from muniment.approval.written import difference_lines, proposal_lines
 
 
@@ -19,7 +20,7 @@ def test_every_part_of_a_proposal_has_its_line() -> None:
         (Field("identifier", 'a "rule"'), Field("note", "one\ntwo\x1b", "block")),
         None,
         Change("content", None, "first\nsecond\\"),
-        (Warning("secret", "looks like a\nsecret", "content"), Warning("new", "is new")),
+        (ReviewWarning("secret", "looks like a\nsecret", "content"), ReviewWarning("new", "is new")),
         shown_later="Shown in every session.",
         asker=Asker("5e55", "review-work", "reviewer", "m"),
     )

@@ -282,7 +282,7 @@ def _reader_fault(raw: bytes, error: Any) -> YamlFault:
         raw.decode("utf-8")
     except UnicodeDecodeError as undecodable:
         return YamlFault("the text is not UTF-8", *_place(raw, undecodable.start))
-    problem = f"the character U+{_code(error.character):04X} must be written as an escape"
+    problem = f"the character U+{error.character:04X} must be written as an escape"
     return YamlFault(problem, *_place(raw, error.position))
 
 
@@ -290,7 +290,3 @@ def _place(raw: bytes, offset: int) -> Place:
     before = raw[:offset]
     column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
     return before.count(b"\n") + 1, column
-
-
-def _code(character: Any) -> int:
-    return character if isinstance(character, int) else ord(character[:1])
