@@ -248,3 +248,17 @@ def test_isolation_doctor_says_what_confines_and_what_does_not(cli: Inside, tmp_
     assert "not encrypted" in shown["storage"]
     assert "bypass" in shown["approval"]
     assert ("rights" in shown) == (os.geteuid() == 0)
+
+
+def test_a_journal_that_is_a_link_is_named(cli: Inside, user: Path) -> None:
+    (user / "data").mkdir(mode=0o700)
+    (user / "elsewhere").mkdir(mode=0o700)
+    (user / "data" / "journal").symlink_to(user / "elsewhere")
+    told = cli("doctor", "--json").json["findings"]
+    (journal,) = [each["text"] for each in told if each["name"] == "journal"]
+    assert journal == f"{user / 'data' / 'journal'} is a symbolic link: nothing is written to memory so."
+    refused = cli(
+        "memory", "store", "--title", "Tea", "--content", "Green", "--id", "tea", "--scope", "global"
+    )
+    assert refused.code == 1
+    assert "Nothing was written: the journal in" in refused.err

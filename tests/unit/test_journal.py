@@ -14,7 +14,7 @@ from muniment.memory.origin import Origin
 from muniment.memory.records.plans import StoreRequest
 from muniment.memory.records.store import RecordStore
 from muniment.memory.user.plans import SaveRequest
-from muniment.safety.errors import NotFound
+from muniment.safety.errors import MunimentError, NotFound
 from muniment.safety.files import digest, write_atomic
 from support.records import AGENT, START, USER, Clock, World, delete, store
 
@@ -361,3 +361,35 @@ def test_every_line_of_the_journal_is_json_with_the_decision(tmp_path: Path) -> 
     first, last = [json.loads(line) for line in segment.read_text().splitlines()]
     assert first["entry"]["origin"]["decided_by"] == "user"
     assert last == {"settled": first["entry"]["id"]}
+
+
+def test_a_journal_that_is_a_link_is_not_written_through_and_nothing_else_is_written(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    world.paths.data.mkdir(parents=True, mode=0o700, exist_ok=True)
+    world.paths.journal.symlink_to(elsewhere)
+    with pytest.raises(MunimentError, match="cannot be kept: it is a symbolic link"):
+        store(world.store(), "R", "one", id="r")
+    assert list(elsewhere.iterdir()) == []
+    assert list(tmp_path.rglob("*.yaml")) == []
+
+    # What lies above it may be a link: the whole data directory may live elsewhere.
+    world.paths.journal.unlink()
+    moved = world.paths.data.rename(tmp_path / "moved")
+    world.paths.data.symlink_to(moved)
+    store(world.store(), "R", "one", id="r")
+    assert len(list((moved / "journal").glob("*.jsonl"))) == 1
+
+
+def test_a_segment_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    store(world.store(), "R", "one", id="r")
+    [segment] = world.paths.journal.glob("*.jsonl")
+    elsewhere = segment.rename(tmp_path / "elsewhere.jsonl")
+    before = elsewhere.read_bytes()
+    segment.symlink_to(elsewhere)
+    with pytest.raises(MunimentError):
+        store(world.store(), "R", "two", id="r")
+    assert elsewhere.read_bytes() == before
+    assert content(world.store()) == "one"

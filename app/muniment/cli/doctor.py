@@ -257,6 +257,9 @@ def _user(shell: Shell) -> list[Finding]:
 
 
 def _journal(shell: Shell) -> Finding:
+    if shell.surfaces.journal.is_link():
+        place = shell.paths.journal
+        return Finding("journal", False, f"{place} is a symbolic link: nothing is written to memory so.")
     try:
         lines = shell.surfaces.journal.lines()
     except (MunimentError, OSError) as error:

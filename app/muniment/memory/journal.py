@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -117,6 +118,10 @@ class Journal:
         self._own_lock = self._locks / "journal.lock"
         self._segment: Path | None = None
         """The file that the newest entry of this process went to."""
+
+    def is_link(self) -> bool:
+        """Tell whether a link stands in the journal's place: what is evidence is kept nowhere else."""
+        return self.directory.is_symlink()
 
     def guard(self, directory: Path) -> AbstractContextManager[None]:
         """Lock one memory directory between processes; hold it while a state is compared and then written.
@@ -269,6 +274,8 @@ class Journal:
 
     @contextmanager
     def _locked(self, lock: Path) -> Iterator[None]:
+        if self.is_link():
+            raise JournalFault(self.directory, OSError(errno.ELOOP, "it is a symbolic link"))
         try:
             fd = take_lock(lock, timeout=_LOCK_TIMEOUT)
         except OSError as error:
