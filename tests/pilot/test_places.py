@@ -84,6 +84,18 @@ async def test_the_last_words_win_however_fast_they_are_typed(tmp_path: Path) ->
         assert "Type words." in screen_text(app)
 
 
+async def test_half_a_word_finds_and_marks_and_a_blank_behind_it_ends_the_word(tmp_path: Path) -> None:
+    async with opened(boot_for(memory_world(tmp_path)), size=(120, 40)) as (app, pilot):
+        screen = await searched(app, pilot, "pnp")
+        await until(pilot, lambda: ids(app) == ["package-manager"])
+        (hit,) = screen.hits
+        assert [hit.item.title[start:end] for start, end in hit.title_spans] == ["pnpm"]
+        await pilot.press("space")
+        await until(pilot, lambda: ids(app) == [])
+        await pilot.press("backspace", "m", "space")
+        await until(pilot, lambda: ids(app) == ["package-manager"])
+
+
 async def test_nothing_found_says_where_else_to_look_and_y_copies(tmp_path: Path) -> None:
     async with opened(boot_for(memory_world(tmp_path)), size=(120, 40)) as (app, pilot):
         await searched(app, pilot, "wombat")

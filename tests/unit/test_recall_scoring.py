@@ -54,16 +54,17 @@ GAPS = st.sampled_from([" ", "", ", ", "\n", "-", " " * 8, "\n" * 9, ".  "])
 TEXTS_OF_PIECES = st.lists(st.tuples(PIECES, GAPS).map("".join), max_size=12).map("".join)
 
 
-@given(TEXTS_OF_PIECES, st.lists(TEXTS_OF_PIECES, min_size=1, max_size=4))
+@given(TEXTS_OF_PIECES, st.lists(TEXTS_OF_PIECES, min_size=1, max_size=4), st.booleans())
 def test_looking_through_texts_together_finds_what_looking_through_each_finds(
-    asked: str, texts: list[str]
+    asked: str, texts: list[str], typing: bool
 ) -> None:
-    matcher = Matcher(build_query(asked))
+    query = build_query(asked, typing=typing)
+    matcher = Matcher(query)
     each = [matcher.match(text) for text in texts]
 
     counts, spans = matcher.across(texts, spans=True)
 
-    terms = range(len(build_query(asked).terms))
+    terms = range(len(query.terms))
     assert [counts.get(number, [0] * len(texts)) for number in terms] == [
         [found.counts[number] for found in each] for number in terms
     ]

@@ -43,6 +43,28 @@ def test_each_surface_is_found_by_words_of_its_text(surfaces: Surfaces, words: s
     assert answer.hits[0].score >= answer.hits[-1].score
 
 
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("who coun", "record"),
+        ("pnp", "user"),
+        ("agreeme", "inbox"),
+        ("thurs", "pinned"),
+        ("numb", "notes"),
+        ("missi", "notebook"),
+        ("one pas", "knowledge"),
+        ("findi", "ledger"),
+    ],
+)
+def test_while_somebody_types_half_a_word_finds_in_each_surface(
+    surfaces: Surfaces, words: str, kind: str
+) -> None:
+    answer = search_all(surfaces, Ask(words, typing=True))
+    assert kind in {hit.item.kind for hit in answer.hits}
+    whole = search_all(surfaces, Ask(words))
+    assert kind not in {hit.item.kind for hit in whole.hits}
+
+
 def test_what_is_not_in_effect_comes_only_on_demand_and_says_why(surfaces: Surfaces) -> None:
     plain = search_all(surfaces, Ask("pilot words"))
     assert not any(hit.item.state for hit in plain.hits)

@@ -128,7 +128,7 @@ class Ledger:
 
     def search(
         self,
-        text: str,
+        text: str | Query,
         *,
         scopes: Places | None = None,
         kind: str | None = None,

@@ -82,7 +82,7 @@ def fields_of(row: Row) -> tuple[str, str, str]:
 
 def search(
     connection: sqlite3.Connection | None,
-    text: str,
+    text: str | Query,
     *,
     places: Places,
     kind: str | None,
@@ -102,8 +102,8 @@ def search(
         condition = f"{condition} AND {_LIVE}"
     room = DEFAULT_LIMIT if limit is None else limit
     searched = connection.execute(f"SELECT count(*) FROM memory WHERE {condition}", parameters).fetchone()[0]  # noqa: S608 - names of ours
-    query = build_query(text)
-    if not text.strip():
+    query = build_query(text) if isinstance(text, str) else text
+    if isinstance(text, str) and not text.strip():
         found = [Found(row, 0.0) for row in _newest(connection, condition, parameters, room + 1, now)]
         return SearchResult(tuple(found[:room]), searched, len(found) > room)
     if not query:

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muniment.memory.recall.query import Query
 from muniment.memory.recall.tokens import TOKENIZER, code_words, spread
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from muniment.memory.recall.query import Query, Term
 
 CODE_COLUMN = "code"
 CODE_WEIGHT = 0.5
@@ -82,6 +83,9 @@ class TextTable:
         known = {} if known is None else known
         counts: list[int] = []
         for term in query.terms:
+            if term.begun:
+                counts.append(self._count(connection, term))
+                continue
             stems = term.stems
             for stem in stems:
                 if stem not in known:
@@ -89,6 +93,11 @@ class TextTable:
                     known[stem] = row[0] if row else 0
             counts.append(min([known[stem] for stem in stems]))
         return counts
+
+    def _count(self, connection: sqlite3.Connection, term: Term) -> int:
+        """Count the rows that may hold words that begin so."""
+        counted = f"SELECT count(*) FROM {self.name} WHERE {self.name} MATCH ?"  # noqa: S608 - names of ours
+        return int(connection.execute(counted, (term.expression,)).fetchone()[0])
 
     def optimize(self, connection: sqlite3.Connection) -> None:
         """Rewrite the whole table, so that words of removed rows are in it no longer."""

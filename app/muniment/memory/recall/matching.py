@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from muniment.memory.recall.query import Query
+from muniment.memory.recall.query import Query, Term
 from muniment.memory.recall.stem import candidate_prefix, stem
 from muniment.memory.recall.tokens import CODE_NAMES, HUMP, RAW_WORDS, code_name, words_of
 
@@ -34,6 +34,10 @@ Spans = tuple[tuple[int, int, int], ...]
 """Start, end and number of the term for each word found, in order; end is just behind the word."""
 
 
+_BEGUN = "*"
+"""Ends the name of a word that is only begun among the stems; no stem holds it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
     """How often each term of the query stands in a text, and where its words are."""
@@ -46,8 +50,10 @@ class Matcher:
     """Finds the terms of one query in any number of texts; agrees with the index on what a word is."""
 
     def __init__(self, query: Query) -> None:
-        self._terms = [term.stems for term in query.terms]
-        self._stems = list(dict.fromkeys(one for stems in self._terms for one in stems))
+        self._terms = [_names(term) for term in query.terms]
+        self._begun = {term.words[-1] + _BEGUN: term.words[-1] for term in query.terms if term.begun}
+        names = dict.fromkeys(name for names in self._terms for name in names)
+        self._stems = [one for one in names if one not in self._begun]
         prefixes = [(one, candidate_prefix(one)) for one in self._stems if one.isascii()]
         self._ascii = [(one, prefix, stem(prefix) == one) for one, prefix in prefixes]
         self._codes = frozenset(one for one in self._stems if one.endswith(("plu", "plus", "sharp")))
@@ -143,15 +149,25 @@ class Matcher:
                 at = find(prefix, at + 1)
             if found:
                 places[wanted] = found
+        for name, begun in self._begun.items():
+            if begun.isascii():
+                longer = _longer_words(text, low, begun)
+                if longer:
+                    places[name] = longer
         return places
 
     def _places_any(self, text: str) -> dict[str, list[Span]]:
-        places: dict[str, list[Span]] = {one: [] for one in self._stems}
+        places: dict[str, list[Span]] = {one: [] for one in (*self._stems, *self._begun)}
         for found in RAW_WORDS.finditer(text, 0, MAX_COSTLY_CHARACTERS):
             for one in _stems_in(found.group()):
                 spans = places.get(one)
                 if spans is not None and len(spans) < MAX_MATCHES:
                     spans.append(found.span())
+            for name, begun in self._begun.items():
+                if len(places[name]) < MAX_MATCHES and any(
+                    each.startswith(begun) for each in _parts_of(found.group())
+                ):
+                    places[name].append(found.span())
         return {one: spans for one, spans in places.items() if spans}
 
 
@@ -171,14 +187,39 @@ def _word_at(text: str, low: str, at: int, wanted: str) -> Span | None:
     return None
 
 
+def _longer_words(text: str, low: str, begun: str) -> list[Span]:
+    """Return the words, and the parts of names, that begin so."""
+    found: list[Span] = []
+    at = low.find(begun)
+    while at >= 0 and len(found) < MAX_MATCHES:
+        if not low[at - 1 : at].isalnum():
+            whole = _WORD.match(low, at)
+            found += [whole.span()] if whole is not None else []
+        elif text[at].isupper() or text[at - 1].isdigit() or text[at].isdigit():
+            hump = HUMP.match(text, at)
+            found += [hump.span()] if hump is not None and hump.end() - at >= len(begun) else []
+        at = low.find(begun, at + 1)
+    return found
+
+
 @lru_cache(maxsize=16_384)
 def _stems_in(word: str) -> tuple[str, ...]:
-    parts = [stem(one) for one in words_of(word)]
+    return tuple(map(stem, _parts_of(word)))
+
+
+def _parts_of(word: str) -> list[str]:
+    """Return the folded words of a word as it is written, with the parts of a name."""
+    parts = words_of(word)
     if word.isascii():
         humps = HUMP.findall(word)
         if len(humps) > 1:
-            parts += [stem(one.lower()) for one in humps]
-    return tuple(parts)
+            parts = parts + [one.lower() for one in humps]
+    return parts
+
+
+def _names(term: Term) -> tuple[str, ...]:
+    """Return what the words of a term are looked for by: their stems, but the last as it stands if begun."""
+    return (*term.stems[:-1], term.words[-1] + _BEGUN) if term.begun else term.stems
 
 
 def _phrases(text: str, places: Sequence[Sequence[Span]]) -> list[Span]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from muniment.memory.recall.begun import begun_as
 from muniment.memory.recall.stem import stem
 from muniment.memory.recall.stopwords import STOP_WORDS
 from muniment.memory.recall.tokens import ALONE, CODE_NAMES, HUMP, code_name, code_words, words_of
@@ -22,6 +23,8 @@ MAX_QUERY_CHARACTERS = 20_000
 MAX_PHRASE_WORDS = 16
 MAX_WORD_CHARACTERS = 256
 PART_WEIGHT = 0.5
+MIN_BEGUN = 2
+"""So many characters of a word are needed before longer ones that begin with them are looked for."""
 
 _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\uff02]')
 _UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
@@ -35,11 +38,15 @@ _SHORT_RUN = 2
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word, or several that must follow each other; `weight` is less for parts of a longer name."""
+    """One word, or several that must follow each other; `weight` is less for parts of a longer name.
+
+    Where it is only `begun`, its last word may go on.
+    """
 
     words: tuple[str, ...]
     weight: float = 1.0
     required: bool = False
+    begun: bool = False
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -47,8 +54,20 @@ class Term:
 
     @property
     def expression(self) -> str:
-        """The term as an FTS5 string; words hold letters, digits and marks only."""
-        return f'"{" ".join(self.words)}"'
+        """The term as an FTS5 string; words hold letters, digits and marks only.
+
+        For a term that is only begun all rows are found that may hold it, and some that do not.
+        """
+        if not self.begun:
+            return _quoted(*self.words)
+        *before, last = self.words
+        beginning, others = begun_as(last)
+        asked = [_quoted(*before, beginning) + "*", *(_quoted(*before, word) for word in others)]
+        return f"({' OR '.join(asked)})"
+
+
+def _quoted(*words: str) -> str:
+    return f'"{" ".join(words)}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +90,23 @@ class Query:
         return f"({required}) AND ({anything})"
 
 
-def build_query(text: str) -> Query:
+def build_query(text: str, *, typing: bool = False) -> Query:
     """Build the query for what somebody typed or a model asked; it is empty where no word is in it.
 
-    At most 32 different terms of the first 20,000 characters count, in their order.
+    At most 32 different terms of the first 20,000 characters count, in their order. While somebody is still
+    `typing`, a last word that nothing follows finds longer words that begin with it, too.
     """
     cut = len(text) > MAX_QUERY_CHARACTERS
     pieces = _QUOTED.split(_UNUSABLE.sub(" ", text[:MAX_QUERY_CHARACTERS]))
-    found: dict[tuple[str, ...], Term] = {}
-    dropped: dict[tuple[str, ...], Term] = {}
+    found: dict[tuple[tuple[str, ...], bool], Term] = {}
+    dropped: dict[tuple[tuple[str, ...], bool], Term] = {}
     for number, piece in enumerate(pieces):
         # Every second piece stands between quotes; a last quote that is never closed quotes nothing.
-        quoted = number % 2 == 1 and number < len(pieces) - 1
-        for term, is_stop_word in _quoted_term(piece) if quoted else _terms(piece):
+        last = number == len(pieces) - 1
+        quoted = number % 2 == 1 and not last
+        for term, is_stop_word in _quoted_term(piece) if quoted else _terms(piece, typing and last):
             target = dropped if is_stop_word else found
-            key = term.stems
+            key = (term.stems, term.begun)
             known = target.get(key)
             if known is None:
                 if len(target) == MAX_TERMS:
@@ -103,10 +124,24 @@ def _quoted_term(text: str) -> Iterator[tuple[Term, bool]]:
         yield Term(words, required=True), False
 
 
-def _terms(text: str) -> Iterator[tuple[Term, bool]]:
+def _terms(text: str, typing: bool) -> Iterator[tuple[Term, bool]]:
     """Yield the terms of unquoted text, each with whether it is a stop word."""
-    for chunk in text.translate(_APOSTROPHES).split():
-        yield from _chunk(chunk)
+    chunks = text.translate(_APOSTROPHES).split()
+    for number, chunk in enumerate(chunks, 1):
+        terms = list(_chunk(chunk))
+        yield from terms
+        if typing and number == len(chunks) and text[-1].isalnum():
+            yield from _begun(terms)
+
+
+def _begun(terms: list[tuple[Term, bool]]) -> Iterator[tuple[Term, bool]]:
+    """Yield once more those terms of something unfinished that end in its last word, as only begun."""
+    last = terms[-1][0].words[-1] if terms else ""
+    if len(last) < MIN_BEGUN or _IS_ALONE.match(last):
+        return
+    for term, is_stop_word in terms:
+        if term.words[-1] == last:
+            yield replace(term, weight=term.weight * PART_WEIGHT, begun=True), is_stop_word
 
 
 def _chunk(chunk: str) -> Iterator[tuple[Term, bool]]:

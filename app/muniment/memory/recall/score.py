@@ -47,7 +47,7 @@ def telling(query: Query, corpus: Corpus) -> tuple[Query, Corpus]:
     kept = [
         number
         for number, (term, count) in enumerate(zip(query.terms, corpus.frequencies, strict=True))
-        if term.required or len(term.words) > 1 or count <= limit
+        if term.required or term.begun or len(term.words) > 1 or count <= limit
     ]
     if not kept or len(kept) == len(query.terms):
         return query, corpus

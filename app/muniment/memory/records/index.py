@@ -63,7 +63,7 @@ class Catalog:
     def search(
         self,
         chain: ScopeChain,
-        query: str,
+        query: str | Query,
         *,
         now: datetime,
         scope: Literal["project", "global"] | None = None,

@@ -81,7 +81,7 @@ class _Found:
 
 def search_states(
     states: Sequence[ScopeState],
-    text: str,
+    text: str | Query,
     *,
     now: str,
     limit: int,
@@ -93,7 +93,7 @@ def search_states(
 
     Only copies that count are hits, unless `include_overridden`; the others are marked then.
     """
-    query = build_query(text)
+    query = build_query(text) if isinstance(text, str) else text
     places = [depth for depth, state in enumerate(states) if state.scope.kind in kinds]
     if not query or not places or limit < 1:
         return SearchResult((), searched, False)

@@ -38,7 +38,12 @@ class SearchedStore(ABC):
         """Return the scopes as they are now."""
 
     def search(
-        self, query: str, *, scope: ScopeWord | None = None, limit: int = 10, include_overridden: bool = False
+        self,
+        query: str | Query,
+        *,
+        scope: ScopeWord | None = None,
+        limit: int = 10,
+        include_overridden: bool = False,
     ) -> SearchResult:
         """Rank the records that hold any word of the query, best first; only effective ones unless asked.
 

@@ -38,12 +38,21 @@ ALL_KINDS: frozenset[Kind] = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is looked for, and where; `everything` adds what is overridden, expired, held or retracted."""
+    """What is looked for, and where; `everything` adds what is overridden, expired, held or retracted.
+
+    While somebody is `typing`, a last word that nothing follows finds longer words that begin with it, too.
+    """
 
     text: str
     kinds: frozenset[Kind] = ALL_KINDS
     scope: Scope = "everywhere"
     everything: bool = False
+    typing: bool = False
+
+    @property
+    def query(self) -> Query:
+        """What is looked for, as a query."""
+        return build_query(self.text, typing=self.typing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,7 @@ class _Gathered:
 
 def search_all(surfaces: Surfaces, ask: Ask, *, stopped: Callable[[], bool] = lambda: False) -> Answer:
     """Search every surface that is asked for; `stopped` is looked at between steps and ends in `Stopped`."""
-    query = build_query(ask.text)
+    query = ask.query
     if not query:
         return Answer(ask)
     found = _Gathered()
@@ -150,7 +159,7 @@ def _records(surfaces: Surfaces, ask: Ask, found: _Gathered) -> None:
     if "record" not in ask.kinds:
         return
     result = surfaces.records.search(
-        ask.text,
+        ask.query,
         scope=None if ask.scope == "everywhere" else ask.scope,
         limit=CANDIDATES,
         include_overridden=ask.everything,
@@ -175,7 +184,7 @@ def _ledger(surfaces: Surfaces, ask: Ask, found: _Gathered) -> None:
     from muniment.memory.ledger.row import Places
 
     places = Places(surfaces.team.scope_key, any_agent=True)
-    result = surfaces.ledger.search(ask.text, scopes=places, limit=CANDIDATES, all=ask.everything)
+    result = surfaces.ledger.search(ask.query, scopes=places, limit=CANDIDATES, all=ask.everything)
     found.searched["ledger"] = result.searched
     found.cut = found.cut or result.truncated
     if result.notice:

@@ -112,7 +112,7 @@ class SearchScreen(Sheet[None]):
     async def _search(self) -> None:
         words = self.query_one("#search-words", Input).value
         kinds = ALL_KINDS if self._kind is None else frozenset((self._kind,))
-        ask = Ask(words, kinds, self._scope, self._all)
+        ask = Ask(words, kinds, self._scope, self._all, typing=True)
         self._tell_where()
         if not words.strip():
             self._show(None)
