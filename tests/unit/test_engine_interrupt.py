@@ -271,3 +271,120 @@ async def test_interrupting_when_nothing_runs_does_nothing(place: Place) -> None
     engine.interrupt()
     ended, _ = await run(engine)
     assert ended.status == "completed"
+
+
+STEPS = (0, 1, 2, 3, 5, 8, 13, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02)
+"""Moments: rounds of the loop where whole, seconds where not."""
+
+
+async def pass_by(moment: float) -> None:
+    if isinstance(moment, int):
+        for _ in range(moment):
+            await asyncio.sleep(0)
+    else:
+        await asyncio.sleep(moment)
+
+
+def paired(place: Place, session_id: str) -> bool:
+    """Whether every call that the log holds has exactly one result, and every turn an end."""
+    lines = place.log_lines(session_id)
+    calls = [each["id"] for line in lines if line["kind"] == "model_response" for each in line["calls"]]
+    results = [line["call_id"] for line in lines if line["kind"] == "tool_result"]
+    kinds = [line["kind"] for line in lines]
+    return sorted(calls) == sorted(results) and kinds.count("user_message") == kinds.count("turn_end")
+
+
+@pytest.mark.parametrize("moment", STEPS)
+@pytest.mark.parametrize("again", [None, 0, 2, 0.001])
+async def test_at_any_moment_once_or_twice(place: Place, moment: float, again: float | None) -> None:
+    async def slow(proposal: Proposal) -> Decision:
+        await asyncio.sleep(0.001)
+        return Decision(True, "user")
+
+    model = StepModel(
+        Say("text", pieces=("te", "xt"), calls=(call("keep", "a"), call("look", "b"), call("keep", "c"))),
+        Say("end"),
+    )
+    engine = place.open(model, approver=slow)
+    events: list[ev.Event] = []
+    task = asyncio.ensure_future(engine.turn("start", events.append))
+    await pass_by(moment)
+    engine.interrupt()
+    if again is not None:
+        await pass_by(again)
+        engine.interrupt()
+    ended = await asyncio.wait_for(task, MOMENT)
+    assert ended.status in ("cancelled", "completed")
+    assert only(events, ev.TurnEnded) == [ended]
+    assert not engine.busy
+    # A message that was not yet taken is not in the log, and may be given back.
+    said = bool(only(events, ev.UserSaid))
+    assert said == place_has(place, engine.id)
+    assert not said or paired(place, engine.id)
+    await goes_on(place, engine, model)
+    assert paired(place, engine.id)
+
+
+def place_has(place: Place, session_id: str) -> bool:
+    path = place.paths.sessions / f"{session_id}.jsonl"
+    return path.exists() and "user_message" in place.kinds(session_id)
+
+
+@pytest.mark.parametrize("moment", [0, 2, 0.001, 0.004])
+async def test_during_a_summary_that_a_turn_needs(place: Place, moment: float) -> None:
+    place.configure("model: {context_window: 6000}\n")
+    place.paths.soul_file.write_text("Be brief.\n")
+    hang = True
+
+    def step(request: ModelRequest) -> Say:
+        return Say(pieces=("sum", "mary"), hang=hang) if request.max_output is not None else Say("y" * 250)
+
+    model = StepModel(step)
+    engine = place.open(model)
+    for number in range(4):
+        await run(engine, f"{number} ".ljust(250, "x"))
+    events: list[ev.Event] = []
+    task = asyncio.ensure_future(engine.turn("z" * 500, events.append))
+    await until(lambda: model.requests[-1].max_output is not None)
+    await pass_by(moment)
+    engine.interrupt()
+    engine.interrupt()
+    assert (await asyncio.wait_for(task, MOMENT)).status == "cancelled"
+    assert not only(events, ev.Compacted)
+    assert "context_compaction" not in place.kinds(engine.id)
+    assert paired(place, engine.id)
+    hang = False
+    ended, events = await run(engine, "again")
+    assert ended.status == "completed"
+    assert [each.text for each in only(events, ev.Compacted)] == ["summary"]
+    await engine.close()
+    again = place.open(model, resume_id=engine.id)
+    assert (await run(again, "and on"))[0].status == "completed"
+    assert paired(place, engine.id)
+    await again.close()
+
+
+async def test_turn_after_turn_is_interrupted_and_each_leaves_its_end(place: Place) -> None:
+    model = StepModel(Say(pieces=("so ", "far"), hang=True))
+    engine = place.open(model)
+    for _ in range(3):
+        model.waiting.clear()
+        await stopped(engine, model.waiting.is_set, times=2)
+        engine.interrupt()
+    assert place.kinds(engine.id).count("turn_end") == 3
+    assert paired(place, engine.id)
+    await goes_on(place, engine, model)
+
+
+async def test_a_summary_asked_for_is_stopped_before_it_begins(place: Place) -> None:
+    model = StepModel(Say("reply"))
+    engine = place.open(model)
+    for number in range(4):
+        await run(engine, f"message {number}")
+    events: list[ev.Event] = []
+    task = asyncio.ensure_future(engine.compact(events.append))
+    await asyncio.sleep(0)
+    engine.interrupt()
+    assert await asyncio.wait_for(task, MOMENT) is False
+    assert not engine.busy
+    await goes_on(place, engine, model)

@@ -242,7 +242,8 @@ class Engine:
         """End what runs; a second call while it ends does nothing."""
         if self._task is not None and not self._interrupted:
             self._interrupted = True
-            self._task.cancel()
+            # Behind the first step of the work: cancelled before it, it could not tell how it ended.
+            self._task.get_loop().call_soon(self._task.cancel)
 
     def assemble_preview(self, prompt: str = "") -> Assembly:
         """Return what the next request would carry; looks memory up afresh, sends and records nothing."""
