@@ -22,6 +22,7 @@ from muniment.memory.records.store import RecordStore
 from muniment.memory.records.times import format_time
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import ensure_private_dir, write_atomic
+from muniment.safety.visible import clean_surrogates
 
 FORMAT = "muniment-records"
 VERSION = 1
@@ -83,7 +84,9 @@ def export_directory(store: RecordStore, target: Path, *, scope: ScopeWord | Non
             "exported_at": format_time(store.clock()),
             "scopes": [each.as_dict() for each in scopes],
         }
-        write_atomic(made / MANIFEST, (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode())
+        # A directory's name may be no UTF-8; its path stands there for the reader only.
+        text = clean_surrogates(json.dumps(manifest, ensure_ascii=False, indent=1))
+        write_atomic(made / MANIFEST, f"{text}\n".encode())
         os.sync()
         made.rename(target)
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from muniment.safety.files import FileRefused, ensure_private_dir, read_regular, write_atomic
 from muniment.safety.strict_yaml import YamlFault, dump, load
+from muniment.safety.visible import clean_surrogates
 
 FILE_NAME = "project.yaml"
 _MAX_BYTES = 65_536
@@ -54,7 +55,7 @@ def _look(directory: Path) -> Project | str | None:
     project_id, name = fields.get("id"), fields.get("name")
     if not isinstance(project_id, str) or not project_id:
         return "it has no id"
-    return Project(project_id, name if isinstance(name, str) and name else directory.parent.name)
+    return Project(project_id, name if isinstance(name, str) and name else _name_of(directory))
 
 
 def has_project(directory: Path) -> bool:
@@ -69,7 +70,12 @@ def ensure_project(directory: Path) -> Project | None:
     """
     ensure_private_dir(directory)
     if not has_project(directory):
-        project = Project(secrets.token_hex(16), directory.parent.name or "/")
+        project = Project(secrets.token_hex(16), _name_of(directory) or "/")
         write_atomic(directory / FILE_NAME, dump({"id": project.id, "name": project.name}))
         return project
     return read_project(directory)
+
+
+def _name_of(directory: Path) -> str:
+    # A directory's name may be no UTF-8, which no text file can hold; the id says which project it is anyway.
+    return clean_surrogates(directory.parent.name)
