@@ -1,17 +1,27 @@
-"""Review, settings, guide, tour and map on screens of every size, and left while they still load."""
+"""Every place on screens of every size, down to a single cell, and left while it still loads."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Select
 
+from muniment.tui.app import MunimentApp
+from muniment.tui.modals.form import Form
 from muniment.tui.widgets.key_bar import KeyBar
-from support.app import boot_for, opened, project_at, screen_text, until
+from support.app import boot_for, opened, project_at, screen_text, until, write_record
+from support.approvals import a_proposal
 from support.consolidation import add_notes
+from support.panel import stand_on
 
 SIZES = [(40, 20), (200, 60), (30, 10), (80, 24), (120, 15), (60, 50)]
+TINY = [(1, 1), (2, 2), (3, 20), (4, 3), (6, 20), (9, 4), (20, 1), (60, 2), (80, 24)]
 PLACES = ["review", "settings", "guide", "tour", "map"]
+Opener = Callable[[MunimentApp, Pilot[int]], Awaitable[None]]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -41,3 +51,98 @@ async def test_a_place_that_is_left_at_once_is_not_drawn_on_any_more(tmp_path: P
             await until(pilot, lambda: app.screen is app.session_screen)
         await pilot.pause(0.3)
         assert app.screen is app.session_screen
+
+
+def by_keys(*keys: str, shows: str) -> Opener:
+    async def opener(app: MunimentApp, pilot: Pilot[int]) -> None:
+        await pilot.press(*keys)
+        await until(pilot, lambda: type(app.screen).__name__ == shows)
+
+    return opener
+
+
+async def nothing(app: MunimentApp, pilot: Pilot[int]) -> None:
+    """Stay with the session, whose composer is empty and shows a placeholder."""
+
+
+async def panel(app: MunimentApp, pilot: Pilot[int]) -> None:
+    if not app.session_screen.panel.has_class("-open"):
+        await pilot.press("f2")
+    await stand_on(app, pilot, "record", "coding-scheme")
+
+
+async def form(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await panel(app, pilot)
+    await by_keys("plus", shows="Choose")(app, pilot)
+    await by_keys("enter", shows="Form")(app, pilot)
+    app.screen.query_one(Select).expanded = True
+    await pilot.pause()
+
+
+async def record(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await panel(app, pilot)
+    await by_keys("enter", shows="Reader")(app, pilot)
+
+
+async def proposal(app: MunimentApp, pilot: Pilot[int]) -> None:
+    waiting = asyncio.ensure_future(app.desk.ask(a_proposal()))
+    waiting.add_done_callback(lambda _: None)
+    await until(pilot, lambda: bool(app.desk.pending))
+    await by_keys("f4", shows="ApprovalScreen")(app, pilot)
+
+
+async def words(app: MunimentApp, pilot: Pilot[int]) -> None:
+    await pilot.press("slash", "down")
+
+
+OPENERS: dict[str, Opener] = {
+    "session": nothing,
+    "slash": words,
+    "panel": panel,
+    "record": record,
+    "form": form,
+    "proposal": proposal,
+    "search": by_keys("f3", shows="SearchScreen"),
+    "context": by_keys("f5", shows="InspectorScreen"),
+    "sessions": by_keys("f6", shows="SessionsScreen"),
+    "mode": by_keys("f8", shows="Question"),
+    "palette": by_keys("ctrl+p", shows="CommandPalette"),
+    "past": by_keys("ctrl+r", shows="PastScreen"),
+    "guide": by_keys("f1", shows="GuideScreen"),
+}
+
+
+@pytest.mark.parametrize("name", OPENERS)
+async def test_no_terminal_is_too_small_for_any_place(tmp_path: Path, name: str) -> None:
+    """A terminal is dragged to a single cell; what was open is open still, and nothing fell."""
+    project = project_at(tmp_path / "p")
+    write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
+    async with opened(boot_for(project), size=(80, 24)) as (app, pilot):
+        await OPENERS[name](app, pilot)
+        place = app.screen
+        for size in TINY:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        assert app.screen is place
+        assert screen_text(app).strip()
+        app.desk.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)], ids=["80x24", "40x20"])
+async def test_a_form_keeps_its_keys_and_what_is_wrong_in_view(tmp_path: Path, size: tuple[int, int]) -> None:
+    """The record's form has more fields than such a screen has rows."""
+    project = project_at(tmp_path / "p")
+    write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
+    async with opened(boot_for(project), size=size) as (app, pilot):
+        await panel(app, pilot)
+        await by_keys("plus", shows="Choose")(app, pilot)
+        await by_keys("enter", shows="Form")(app, pilot)
+        await until(pilot, lambda: "^S Keep" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        assert any("Title" in line for line in lines)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "✗ The title is empty" in screen_text(app))
+        assert "^S Keep" in screen_text(app)
+        await pilot.press(*["tab"] * 5, *["shift+tab"] * 5)
+        await until(pilot, lambda: "Title" in screen_text(app))
+        assert isinstance(app.screen, Form)

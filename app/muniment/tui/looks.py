@@ -10,14 +10,14 @@ from muniment.tui.place import Modal, Place
 
 PAPER = """
         & Input, & Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
-        & Input:focus { background: $primary 25%; }
+        & Input:focus { background: $primary 15%; }
         & .asked { color: $secondary; margin-top: 1; }
         & .fault { height: auto; color: $error; }
         & .hint { height: auto; color: $secondary; }
         & Button.-style-default, & Button.-style-default:hover {
             width: auto; min-width: 8; height: 1; border: none; background: $panel; text-style: bold;
         }
-        & Button.-style-default:hover { background: $primary 25%; }
+        & Button.-style-default:hover { background: $primary 15%; }
         & Button.-style-default:focus {
             color: $background; background: $foreground; background-tint: transparent; text-style: bold;
         }

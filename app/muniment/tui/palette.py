@@ -90,8 +90,20 @@ class CommandPalette(FrameworkPalette, Place[None]):
         ),
     ]
     DEFAULT_CSS = """
-    CommandPalette > KeyBar { dock: bottom; }
-    CommandPalette CommandList { max-height: 60vh; }
+    CommandPalette {
+        & > KeyBar { dock: bottom; }
+        & > #--container, & > #--container:dark {
+            width: 96%; max-width: 100; margin-top: 1; background: transparent;
+        }
+        & #--input, & #--input.--list-visible { height: 3; border: round $primary; background: $surface; }
+        & SearchIcon { display: none; }
+        & CommandInput, & CommandInput:focus { height: 1; border: none; padding: 0 1; }
+        & CommandList, & CommandList:focus {
+            max-height: 60vh; border: none; background: $surface; scrollbar-size-vertical: 1;
+            text-wrap: nowrap; text-overflow: ellipsis;
+        }
+        & CommandList > .option-list--option { padding: 0 2; }
+    }
     """
 
     def compose(self) -> ComposeResult:

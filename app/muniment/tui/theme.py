@@ -36,7 +36,7 @@ DARK = Theme(
         "scrollbar": "#5a6777",
         "scrollbar-hover": "#7b8a9c",
         "scrollbar-background": "#1c2128",
-        "text-disabled": "#8a99ab",
+        "text-disabled": "#97a5b6",
     },
 )
 LIGHT = Theme(
@@ -58,7 +58,7 @@ LIGHT = Theme(
         "scrollbar": "#868e97",
         "scrollbar-hover": "#626b75",
         "scrollbar-background": "#efeae0",
-        "text-disabled": "#596672",
+        "text-disabled": "#52616f",
     },
 )
 THEMES = (DARK, LIGHT)

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from muniment.tui.looks import Box
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.typing_fields import LineField
+from muniment.tui.widgets.listing import AskedLine
 
 
 class Entry(Box[str | None]):
@@ -43,7 +43,7 @@ class Entry(Box[str | None]):
         with Vertical() as box:
             box.border_title = safe(self._title)
             yield Static(safe(self._about), markup=False)
-            yield LineField(value=self._text, id="entry-text", compact=True)
+            yield AskedLine("Keep", value=self._text, id="entry-text")
             yield Static("", id="entry-fault", classes="fault", markup=False)
             yield KeyBar()
 

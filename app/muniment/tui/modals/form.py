@@ -59,7 +59,7 @@ class Form(Box[object]):
         & > Vertical { width: 84; max-width: 100%; padding: 0; }
         & VerticalScroll { height: auto; padding: 0 2; background: $surface; scrollbar-size-vertical: 1; }
         & TextArea, & TextArea:focus { height: 6; background: $panel; }
-        & TextArea:focus { background: $primary 25%; }
+        & TextArea:focus { background: $primary 15%; }
         & Select { height: auto; }
         & .fault { padding: 0 2; max-height: 8; }
         & .fault.-warn { color: $warning; }

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from muniment.tui.looks import Box
 from muniment.tui.text import safe
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.typing_fields import LineField
+from muniment.tui.widgets.listing import AskedLine
 
 
 class TypedQuestion(Box[bool]):
@@ -39,7 +39,7 @@ class TypedQuestion(Box[bool]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._text), markup=False)
-            yield LineField(id="typed", compact=True)
+            yield AskedLine("Confirm", id="typed")
             yield KeyBar()
 
     @on(Input.Submitted)

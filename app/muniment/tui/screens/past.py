@@ -16,8 +16,8 @@ from textual.widgets.option_list import Option
 from muniment.safety.visible import reading_line
 from muniment.tui.looks import Box
 from muniment.tui.widgets.key_bar import KeyBar
+from muniment.tui.widgets.listing import AskedLine
 from muniment.tui.widgets.options import OptionList
-from muniment.tui.widgets.typing_fields import LineField
 
 SHOWN = 200
 """How many hits are listed; a word more finds the rest."""
@@ -46,6 +46,7 @@ class PastScreen(Box[str | None]):
         align: center bottom;
         & > Vertical { width: 96%; height: 70%; max-height: 20; padding: 0 1; }
         & OptionList { height: 1fr; }
+        & OptionList > .option-list--option-highlighted { text-style: bold; }
     }
     """
 
@@ -57,7 +58,9 @@ class PastScreen(Box[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = Content("Said before")
-            yield LineField(placeholder="words of the message", id="past-words", select_on_focus=False)
+            yield AskedLine(
+                "Take", placeholder="words of the message", id="past-words", select_on_focus=False
+            )
             yield OptionList(id="past-list", markup=False)
             yield Static("", id="past-say", classes="hint", markup=False)
             yield KeyBar()

@@ -32,10 +32,30 @@ class FirstCard(Static):
     """
 
     def __init__(self) -> None:
-        lines = Content.assemble(
-            ("The rehearsal model answers", "bold"),
-            ": offline, no key, a fixed script. Try:\n",
-            *(part for key, name, _ in TRIES for part in ((key.upper(), "bold $accent"), f" {name}   ")),
-            "\nA real model: muniment config init, then model.name and base_url; or --model and --base-url.",
+        super().__init__(markup=False)
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        # A key and its words are never parted: where they do not fit on one row, each has its own.
+        tries = [Content.assemble((key.upper(), "bold $accent"), f" {name}") for key, name, _ in TRIES]
+        room = self.size.width or self.app.size.width
+        row = Content("   ").join(tries)
+        self.update(
+            Content("\n").join(
+                [
+                    Content.assemble(
+                        ("The rehearsal model answers", "bold"), ": offline, no key, a fixed script. Try:"
+                    ),
+                    *([row] if row.cell_length <= room else tries),
+                    Content(
+                        "A real model: muniment config init, then model.name and base_url; "
+                        "or --model and --base-url."
+                    ),
+                ]
+            )
         )
-        super().__init__(lines, markup=False)

@@ -1,11 +1,13 @@
-"""A list whose Enter says in the key bar what it does here."""
+"""Lists and fields whose Enter says in the key bar what it does here."""
 
 from __future__ import annotations
 
 from textual.binding import Binding
+from textual.widget import Widget
 
 from muniment.tui.keynames import key_name
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.typing_fields import LineField
 
 
 class Listing(OptionList):
@@ -13,12 +15,27 @@ class Listing(OptionList):
 
     def __init__(self, verb: str, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, markup=False)
-        take = Binding(
-            "enter",
-            "select",
-            verb,
-            key_display=key_name("enter"),
-            tooltip=f"{verb} the row under the cursor",
-            id="list.take",
+        _say_enter(self, "select", verb, f"{verb} the row under the cursor", "list.take")
+
+
+class AskedLine(LineField):
+    """A field of one line; `verb` is the word for giving what stands in it."""
+
+    def __init__(
+        self,
+        verb: str,
+        *,
+        id: str,  # noqa: A002 - Textual's name
+        value: str = "",
+        placeholder: str = "",
+        select_on_focus: bool = True,
+    ) -> None:
+        super().__init__(
+            value=value, placeholder=placeholder, select_on_focus=select_on_focus, id=id, compact=True
         )
-        self._bindings.key_to_bindings["enter"] = [take]
+        _say_enter(self, "submit", verb, f"{verb} what stands in the field", "field.give")
+
+
+def _say_enter(widget: Widget, action: str, verb: str, about: str, id_: str) -> None:
+    binding = Binding("enter", action, verb, key_display=key_name("enter"), tooltip=about, id=id_)
+    widget._bindings.key_to_bindings["enter"] = [binding]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class CodeHead(Static):
     """The line above a block of code: its language, and the word that copies it."""
 
-    DEFAULT_CSS = "CodeHead { height: 1; width: 100%; padding: 0 1; color: $secondary; pointer: pointer; }"
+    DEFAULT_CSS = "CodeHead { height: 1; width: 100%; color: $secondary; pointer: pointer; }"
 
     def __init__(self, language: str) -> None:
         name = reading_line(language.split()[0])[:20] if language.split() else "text"
@@ -63,21 +63,17 @@ class CodeBlock(MarkdownFence, can_focus=True):
             self.action_copy()
 
 
-class Reply(Markdown):
+class Reply(Prose):
     """Markdown that opens nothing by itself."""
 
     DEFAULT_CSS = """
-    Reply { padding: 0 1 0 3; margin: 0; background: transparent; }
-    Reply MarkdownParagraph, Reply CodeBlock, Reply MarkdownBulletList, Reply MarkdownOrderedList,
-    Reply MarkdownBlockQuote, Reply MarkdownTable { margin: 0 0 1 0; }
-    Reply > MarkdownBlock.-last { margin-bottom: 0; }
-    Reply MarkdownH1, Reply MarkdownH2, Reply MarkdownH3, Reply MarkdownH4 {
-        margin: 0 0 1 0; padding: 0; content-align: left middle; color: $primary; background: transparent;
-        text-style: bold;
+    Reply {
+        padding: 0 1 0 3; max-width: 120;
+        & > MarkdownBlock.-last { margin-bottom: 0; }
+        & CodeBlock, & CodeBlock:light { background: $surface; border-left: blank; }
+        & CodeBlock > Label { padding: 0 1 0 0; }
+        & CodeBlock:focus { background: $panel; border-left: outer $primary; }
     }
-    Reply CodeBlock { background: $surface; color: $foreground; }
-    Reply CodeBlock:focus { background: $panel; }
-    Reply CodeBlock > Label { width: 100%; padding: 0 1; text-wrap: wrap; }
     """
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
@@ -95,6 +91,10 @@ class Reply(Markdown):
         """Return one parser for all the pieces of this reply; making one costs more than most pieces."""
         from markdown_it import MarkdownIt
 
+        if self._parser is None:
+            self._parser = MarkdownIt("gfm-like")
+        return self._parser
+
     @on(CodeBlock.CopyAsked)
     def _copy(self, event: CodeBlock.CopyAsked) -> None:
         event.stop()
@@ -108,10 +108,6 @@ class Reply(Markdown):
         if hidden:
             told += f" It holds {hidden} hidden character{'' if hidden == 1 else 's'}."
         self.app.notify(told, markup=False)
-
-        if self._parser is None:
-            self._parser = MarkdownIt("gfm-like")
-        return self._parser
 
     def on_markdown_table_of_contents_updated(self, event: Markdown.TableOfContentsUpdated) -> None:
         """Take the end of an update as it is announced; a stream ends with a word of its own."""
