@@ -51,7 +51,7 @@ class InspectorScreen(Sheet[None]):
     InspectorScreen {
         & #inspector-head { padding: 0 1; background: $panel; height: auto; }
         & OptionList { height: 40%; }
-        &.-side OptionList { width: 44; height: 1fr; }
+        &.-side OptionList { width: 34%; min-width: 40; max-width: 64; height: 1fr; }
         &.-raw OptionList { display: none; }
     }
     """
