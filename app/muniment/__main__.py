@@ -12,9 +12,14 @@ def main() -> int:
 
         sys.stdout.write(f"muniment {__version__}\n")
         return 0
+    import gc
+
     from muniment.cli.main import run
 
-    return run(sys.argv[1:])
+    code = run(sys.argv[1:])
+    # Before it ends the interpreter would look through everything once more for what nobody needs.
+    gc.freeze()
+    return code
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,7 @@ HEAVY = {"textual", "rich", "openai", "httpx", "asyncio", "detect_secrets", "wat
     "arguments",
     [
         ("memory", "list", "--json"),
+        ("memory", "search", "x"),
         ("memory", "stats", "--json"),
         ("config", "path"),
         ("recipe", "schema"),
@@ -184,6 +186,19 @@ HEAVY = {"textual", "rich", "openai", "httpx", "asyncio", "detect_secrets", "wat
 )
 def test_a_light_command_loads_nothing_heavy(user: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert HEAVY & loaded(user, tmp_path, *arguments) == set()
+
+
+def test_a_search_that_finds_its_index_fresh_loads_nothing_that_reads_writes_or_plans(
+    user: Path, tmp_path: Path
+) -> None:
+    stored = ("memory", "store", "--title", "A wombat", "--content", "was seen", "--tag", "seen")
+    loaded(user, tmp_path, *stored)
+    deadline = time.monotonic() + 10
+    needless = {"secrets", "shutil", "random", "subprocess", "muniment.settings", "muniment.memory.journal"}
+    needless |= {f"muniment.memory.records.{name}" for name in ("plans", "planning", "record", "store")}
+    # A file changed just now is read again until its time tells that it was not changed since.
+    while found := needless & loaded(user, tmp_path, "memory", "search", "wombat"):
+        assert time.monotonic() < deadline, found
 
 
 def test_a_run_in_a_pipe_loads_no_screen_and_without_a_server_no_client(user: Path, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muniment.memory.records.ids import MAX_RECORD_BYTES
 from muniment.memory.records.record import (
-    MAX_RECORD_BYTES,
     Record,
     RecordFault,
     RecordTooLarge,

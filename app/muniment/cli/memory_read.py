@@ -7,11 +7,12 @@ import argparse
 from muniment.cli.shell import OK, Shell
 from muniment.memory.records import shapes
 from muniment.memory.records.listing import Stats
+from muniment.memory.records.listing_store import ListedStore
 
 
 def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
     """List records, deepest scope first."""
-    snapshot = shell.surfaces.records.snapshot(all=arguments.all)
+    snapshot = ListedStore(shell.paths, shell.cwd).snapshot(all=arguments.all)
     selection = shapes.select(
         snapshot,
         scope=arguments.scope,
@@ -60,31 +61,9 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
     return OK
 
 
-def search(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Search, best first, and say how many records were searched."""
-    result = shell.surfaces.records.search(
-        " ".join(arguments.query),
-        scope=arguments.scope,
-        limit=arguments.limit,
-        include_overridden=arguments.all,
-    )
-    if arguments.json:
-        shell.json(shapes.search_shape(result))
-        return OK
-    for hit in result.hits:
-        mark = "" if hit.effective else "  (not in effect)"
-        shell.out(f"{hit.meta.id}  {hit.meta.scope.label}  {_one(hit.meta.title)}{mark}")
-        shell.out(f"    {_one(hit.snippet)}")
-    more = "; there are more, raise --limit" if result.truncated else ""
-    shell.note(f"{len(result.hits)} of {result.searched} records{more}.")
-    if result.notice:
-        shell.note(result.notice)
-    return OK
-
-
 def stats(arguments: argparse.Namespace, shell: Shell) -> int:
     """Count each scope of the chain and name what is left out."""
-    return _counted(arguments, shell, shell.surfaces.records.stats())
+    return _counted(arguments, shell, ListedStore(shell.paths, shell.cwd).stats())
 
 
 def reindex(arguments: argparse.Namespace, shell: Shell) -> int:

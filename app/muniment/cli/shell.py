@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -148,6 +147,8 @@ class Shell:
     def json_text(self, text: str) -> None:
         """Print JSON that is text already; on a terminal what hides or controls becomes an escape of JSON."""
         if sys.stdout.isatty():
+            import json
+
             text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
         sys.stdout.write(text + "\n")
 
@@ -198,6 +199,8 @@ class Shell:
 
 def dumps(value: Any) -> str:
     """Return JSON on one line in UTF-8, lone surrogates replaced."""
+    import json
+
     text = clean_surrogates(json.dumps(value, ensure_ascii=False))
     # Whoever reads line by line may take these for the end of a line; in JSON they stand inside texts only.
     return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

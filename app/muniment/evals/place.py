@@ -168,7 +168,8 @@ def lay_out(place: Place, case: Case, settings: Settings) -> None:
 
 
 def _lay_records(place: Place, seeds: Sequence[Mapping[str, Any]]) -> None:
-    from muniment.memory.records.record import SUFFIX, Record, encode
+    from muniment.memory.records.ids import SUFFIX
+    from muniment.memory.records.record import Record, encode
     from muniment.memory.records.times import parse_time
 
     for seed in seeds:

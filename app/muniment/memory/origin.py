@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
+from muniment.memory.clock import utc_now
+
+__all__ = ["Actor", "Origin", "utc_now"]
+
 Actor = Literal["agent", "user", "import", "engine"]
-
-
-def utc_now() -> datetime:
-    """Return the present in UTC; the one clock that everything takes as an argument."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

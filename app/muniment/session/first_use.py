@@ -62,7 +62,7 @@ def _in_work_tree(directory: Path) -> bool:
 
 
 def _foreign(surfaces: Surfaces, scope: Scope) -> int:
-    from muniment.memory.records.record import SUFFIX
+    from muniment.memory.records.ids import SUFFIX
 
     try:
         names = {each[: -len(SUFFIX)] for each in os.listdir(scope.memory_dir) if each.endswith(SUFFIX)}

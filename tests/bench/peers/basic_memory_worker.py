@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import CHANGED, CHANGED_AT, arguments, report, texts, timed
+from common import CHANGED, CHANGED_AT, arguments, report, rest, texts, timed
 
 source, place = arguments()
 memories, _ = texts(source)
@@ -29,7 +29,9 @@ def follow() -> None:
 notes.mkdir()
 for each in memories:
     write(each)
+rest()
 ingest = timed(follow)
 write({**memories[CHANGED_AT], "body": CHANGED})
+rest()
 resync = timed(follow)
 report(ingest=ingest, resync=resync)

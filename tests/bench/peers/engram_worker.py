@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import CHANGED, CHANGED_AT, arguments, quantiles, report, texts, timed
+from common import CHANGED, CHANGED_AT, arguments, quantiles, report, rest, texts, timed
 from engram.memory_store import MemoryStore
 
 source, place = arguments()
@@ -19,8 +19,10 @@ def write(memory: dict[str, str]) -> None:
 for each in memories:
     write(each)
 store = MemoryStore(str(place))
+rest()
 ingest = timed(store.build)
 write({**memories[CHANGED_AT], "body": CHANGED})
+rest()
 resync = timed(store.build)
 warm = quantiles(
     [timed(lambda question=question: store.smart_recall(question, k=10)) for question in questions]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import CHANGED, CHANGED_AT, arguments, quantiles, report, texts, timed
+from common import CHANGED, CHANGED_AT, arguments, quantiles, report, rest, texts, timed
 
 from muniment.memory.journal import Journal
 from muniment.memory.records.store import RecordStore
@@ -28,8 +28,10 @@ for each in memories:
     write(each)
 paths = resolve_paths()
 store = RecordStore(paths, place, journal=Journal(paths.journal))
+rest()
 ingest = timed(follow)
 write({**memories[CHANGED_AT], "body": CHANGED})
+rest()
 resync = timed(follow)
 assert store.search("wombat").hits
 warm = quantiles([timed(lambda question=question: store.search(question)) for question in questions])

@@ -13,9 +13,10 @@ from typing import Any
 
 from muniment.memory.records.export_left import MANIFEST as MANIFEST
 from muniment.memory.records.export_left import half_export_name, sweep_half_exports
+from muniment.memory.records.ids import SUFFIX
 from muniment.memory.records.listing import Snapshot
 from muniment.memory.records.plans import ScopeWord
-from muniment.memory.records.record import SUFFIX, as_dict
+from muniment.memory.records.record import as_dict
 from muniment.memory.records.scan import Meta, Skipped, open_memory_dir, read_bodies, read_in
 from muniment.memory.records.scope import Scope
 from muniment.memory.records.store import RecordStore

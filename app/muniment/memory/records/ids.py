@@ -1,4 +1,7 @@
-"""Identifiers of records: their rule, how one is derived from a title, and how a taken one is avoided."""
+"""Identifiers of records: their rule, how one is derived from a title, and how a taken one is avoided.
+
+Here too is what their files are called and how large they may be, for those who look at files unread.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+SUFFIX = ".yaml"
+MAX_RECORD_BYTES = 1_048_576
 MAX_ID = 64
 ID_RULE = "lower-case letters, digits and hyphens, not starting with a hyphen, at most 64 characters"
 _VALID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)

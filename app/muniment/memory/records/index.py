@@ -21,33 +21,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from muniment.memory.database_file import DatabaseUnavailable
 from muniment.memory.records.index_file import ScopeIndex, ScopeState
+from muniment.memory.records.index_rows import live_among, meta_of
 from muniment.memory.records.index_schema import META_COLUMNS, meta_row, written
-from muniment.memory.records.index_search import (
-    Hit,
-    RecordPool,
-    SearchResult,
-    live_among,
-    meta_of,
-    recall_states,
-    search_states,
-)
-from muniment.memory.records.listing import ScopeCount
 from muniment.memory.records.scan import Meta, Skipped
 
 if TYPE_CHECKING:
     from muniment.memory.recall.query import Query
+    from muniment.memory.records.index_search import RecordPool, SearchResult
+    from muniment.memory.records.listing import ScopeCount
     from muniment.memory.records.scope import Scope, ScopeChain
 
-__all__ = ["Catalog", "Hit", "Levels", "RecordPool", "ScopeIndex", "SearchResult"]
-
-Levels = tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]
+Levels: TypeAlias = "tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]"
 """Per scope, global first, the metadata of its copies; all that is skipped; the counts of each scope."""
 
 
@@ -72,6 +62,9 @@ class Catalog:
         trust: bool = False,
     ) -> SearchResult:
         """Rank the records that hold any word of the query, best first; no hit is older than its file."""
+        # A list of records comes from here as well, without what searches.
+        from muniment.memory.records.index_search import search_states
+
         moment = written(now)
         kinds = frozenset(("project", "global") if scope is None else (scope,))
         with self._lock:
@@ -90,9 +83,7 @@ class Catalog:
                 searched=searched,
             )
         notice = _notice(states, skipped)
-        if notice is None:
-            return result
-        return SearchResult(result.hits, result.searched, result.truncated, notice)
+        return result if notice is None else result._replace(notice=notice)
 
     def recall(
         self,
@@ -108,13 +99,17 @@ class Catalog:
 
         Without `build` no index is made where there is none: the files are read instead.
         """
+        from muniment.memory.records.index_search import recall_states
+
         with self._lock:
             states, skipped = self._states(chain, build=build, trust=trust)
             pool = recall_states(states, query, now=written(now), limit=limit)
-        return replace(pool, notice=_notice(states, skipped))
+        return pool._replace(notice=_notice(states, skipped))
 
     def levels(self, chain: ScopeChain) -> Levels:
         """Return the metadata of every readable copy, what is skipped and why, and counts."""
+        from muniment.memory.records.listing import ScopeCount
+
         levels: list[list[Meta]] = []
         skipped: list[Skipped] = []
         counts: list[ScopeCount] = []
@@ -128,6 +123,11 @@ class Catalog:
                 skipped += out
                 counts.append(ScopeCount(state.scope, len(metas), len(out)))
         return levels, skipped, counts
+
+    @property
+    def untidy(self) -> bool:
+        """Whether there is something for `tidy` to do."""
+        return any(index.untidy for index in list(self._indexes.values()))
 
     def tidy(self) -> None:
         """Let the text of removed records vanish from the indexes; call it after the answer was given."""

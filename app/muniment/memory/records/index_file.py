@@ -27,12 +27,12 @@ from muniment.memory.records.index_place import index_path
 from muniment.memory.records.index_read import Look, Opened, look, open_files, pack_files
 from muniment.memory.records.index_rows import forget_rows, packed, put_rows
 from muniment.memory.records.index_schema import PUT_ABOUT, TEXTS, VERSION, create_tables, drop_tables
-from muniment.memory.records.record import Record
 from muniment.memory.records.scan import Signature
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from muniment.memory.records.record import Record
     from muniment.memory.records.scope import Scope
 
 WRITE_WAIT_SECONDS = 0.5
@@ -75,6 +75,8 @@ class ScopeIndex:
         self.scope = scope
         self.path = index_path(directory, scope.directory)
         self._file = DatabaseFile(self.path, wait_seconds=WRITE_WAIT_SECONDS, prepare=self._prepare)
+        self.untidy = False
+        """Whether the text of removed records has yet to vanish from the file."""
         self._held: dict[str, Opened] = {}
         self._looked = False
         self._last: tuple[object, bytes] | None = None
@@ -129,6 +131,7 @@ class ScopeIndex:
             if not busy:
                 # Written last: whoever dies before this leaves the work to the next.
                 connection.execute(PUT_ABOUT, ("removed", 0))
+                self.untidy = False
         except (sqlite3.Error, DatabaseUnavailable):
             # The note in the index stays, so the next search does it.
             self.close()
@@ -200,6 +203,7 @@ class ScopeIndex:
 
     def _state(self, connection: sqlite3.Connection, changed: dict[str, Opened]) -> ScopeState:
         about = self._about(connection)
+        self.untidy = bool(about["removed"])
         return ScopeState(
             self.scope,
             connection,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import marshal
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from muniment.memory.records.ids import is_valid_id
-from muniment.memory.records.record import SUFFIX, Record, RecordFault, decode
+from muniment.memory.records.ids import SUFFIX, is_valid_id
 from muniment.memory.records.scan import COARSE_CLOCK_NS, Signature, open_memory_dir, read_in
 
 if TYPE_CHECKING:
+    from muniment.memory.records.record import Record
     from muniment.memory.records.scope import Scope
 
 _CUT = len(SUFFIX)
@@ -25,8 +24,7 @@ _ATTEMPTS = 3
 _UNSTEADY = "changed while it was read"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """The files of a scope at one moment; `digest` is the same as long as none of them changes."""
 
     files: list[tuple[str, Signature]]
@@ -40,8 +38,7 @@ class Look:
         return dict(marshal.loads(packed))  # noqa: S302 - bytes of this process, never of a file
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """What one file holds now: a record or the reason why it is none; neither where it is gone."""
 
     name: str
@@ -91,8 +88,12 @@ def _counts(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() and name[0] != "." and not name.endswith("~")
 
 
-def open_files(scope: Scope, files: Iterable[tuple[str, Signature]], now_ns: int) -> Iterator[Opened]:
+def open_files(scope: Scope, files: Sequence[tuple[str, Signature]], now_ns: int) -> Iterator[Opened]:
     """Read files of a scope, each once; `now_ns` is the time before they were listed."""
+    if not files:
+        return
+    from muniment.memory.records.record import RecordFault, decode
+
     recent = now_ns - COARSE_CLOCK_NS
     with open_memory_dir(scope) as dir_fd:
         for name, listed in files:

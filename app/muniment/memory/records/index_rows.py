@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from muniment.memory.records.index_read import Opened
 from muniment.memory.records.index_schema import (
@@ -15,10 +16,13 @@ from muniment.memory.records.index_schema import (
     meta_row,
     read_tags,
 )
-from muniment.memory.records.scan import Signature
+from muniment.memory.records.scan import Meta, Signature
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from muniment.memory.records.index_file import ScopeState
+    from muniment.memory.records.scope import Scope
 
 _PACK = struct.Struct("<QqqQ").pack
 
@@ -79,3 +83,34 @@ def forget_rows(connection: sqlite3.Connection, names: list[str]) -> tuple[int, 
     connection.executemany("DELETE FROM record WHERE number = ?", numbers)
     connection.executemany("DELETE FROM body WHERE number = ?", numbers)
     return len(texts), characters
+
+
+def meta_of(row: Sequence[Any], scope: Scope) -> Meta:
+    """Return the metadata in a row of the index, which has the columns of `META_COLUMNS`."""
+    record_id, category, title, tags, source, created, updated, expires = row
+    return Meta(record_id, category, title, read_tags(tags), source, created, updated, expires, scope)
+
+
+def live_among(state: ScopeState, ids: Iterable[str], now: str) -> set[str]:
+    """Return which of these ids a scope holds a readable, unexpired copy of."""
+    asked = set(ids)
+    live = {
+        record.id
+        for record in state.held.values()
+        if record.id in asked and is_live(meta_row(record)[7], now)
+    }
+    rest = asked - state.hidden
+    if state.connection is not None and rest:
+        import json
+
+        rows = state.connection.execute(
+            "SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?))"
+            " AND (expires IS NULL OR expires > ?)",
+            (json.dumps(list(rest)), now),
+        )
+        live.update(row[0] for row in rows)
+    return live
+
+
+def is_live(expires: object, now: str) -> bool:
+    return expires is None or str(expires) > now

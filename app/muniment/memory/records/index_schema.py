@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muniment.memory.recall.fts import TextTable
 from muniment.memory.recall.tokens import ANALYSIS
-from muniment.memory.records.record import Record
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from muniment.memory.records.record import Record
 
 VERSION = f"3/{ANALYSIS}"
 """An index with another version is made anew."""
@@ -74,6 +74,8 @@ def _written_tags(tags: tuple[str, ...]) -> str:
     # Plain words need no escapes; only tags that hold a quote or more than words take the long way.
     if joined.isprintable() and "\\" not in joined and joined.count('"') == 2 * (len(tags) - 1):
         return f'["{joined}"]'
+    import json
+
     return json.dumps(tags, ensure_ascii=False)
 
 
@@ -84,7 +86,11 @@ def written(moment: datetime) -> str:
 
 @lru_cache(maxsize=1_024)
 def read_tags(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
+    if text == "[]":
+        return ()
+    import json
+
+    return tuple(json.loads(text))
 
 
 def labels_of(record_id: str, category: str, tags: tuple[str, ...]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.memory.recall.query import Query, build_query
 from muniment.memory.recall.score import Corpus, Scorer, Tally, telling
 from muniment.memory.recall.snippet import make_snippet
+from muniment.memory.records.index_rows import is_live, live_among, meta_of
 from muniment.memory.records.index_schema import (
     META_COLUMNS,
     TEXTS,
@@ -29,8 +29,7 @@ _DECIMALS = 6
 _UNCOUNTED = Tally((), 0, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A record that matches; a higher score is better.
 
     The snippet is one line around the best place, `spans` are start and end of the words found in it.
@@ -45,8 +44,7 @@ class Hit:
     spans: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(NamedTuple):
     """Hits, best first; `searched` counts the records looked at, `truncated` tells that more matched."""
 
     hits: tuple[Hit, ...]
@@ -55,8 +53,7 @@ class SearchResult:
     notice: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPool:
+class RecordPool(NamedTuple):
     """Records that may be recalled with their contents, and the counts of all that were searched."""
 
     records: tuple[tuple[Meta, str], ...]
@@ -164,22 +161,6 @@ def _gather(
         room *= 4
 
 
-def meta_of(row: Sequence[object], scope: Scope) -> Meta:
-    """Return the metadata in a row of the index."""
-    record_id, category, title, tags, source, created, updated, expires = row
-    return Meta(
-        str(record_id),
-        str(category),
-        str(title),
-        read_tags(str(tags)),
-        str(source),
-        str(created),
-        str(updated),
-        None if expires is None else str(expires),
-        scope,
-    )
-
-
 def _held(
     states: Sequence[ScopeState], places: Iterable[int], query: Query
 ) -> tuple[list[_Found], list[Tally]]:
@@ -237,31 +218,12 @@ def _candidates(state: ScopeState, query: Query, room: int) -> list[tuple[str, .
     return rows
 
 
-def live_among(state: ScopeState, ids: Iterable[str], now: str) -> set[str]:
-    """Return which of these ids a scope holds a readable, unexpired copy of."""
-    asked = set(ids)
-    live = {
-        record.id
-        for record in state.held.values()
-        if record.id in asked and _is_live(meta_row(record)[7], now)
-    }
-    rest = asked - state.hidden
-    if state.connection is not None and rest:
-        rows = state.connection.execute(
-            "SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?))"
-            " AND (expires IS NULL OR expires > ?)",
-            (json.dumps(list(rest)), now),
-        )
-        live.update(row[0] for row in rows)
-    return live
-
-
 def _standing(states: Sequence[ScopeState], found: Iterable[_Found], now: str) -> dict[str, int]:
     """Return for each id the depth of the copy that counts."""
     standing: dict[str, int] = {}
     by_depth: dict[str, int] = {}
     for each in found:
-        if _is_live(each.row[7], now):
+        if is_live(each.row[7], now):
             standing[each.id] = max(each.depth, standing.get(each.id, -1))
         by_depth[each.id] = min(each.depth, by_depth.get(each.id, len(states)))
     for depth in range(1, len(states)):
@@ -272,17 +234,13 @@ def _standing(states: Sequence[ScopeState], found: Iterable[_Found], now: str) -
 
 
 def _counts(found: _Found, standing: dict[str, int], now: str) -> bool:
-    return _is_live(found.row[7], now) and standing.get(found.id) == found.depth
-
-
-def _is_live(expires: object, now: str) -> bool:
-    return expires is None or str(expires) > now
+    return is_live(found.row[7], now) and standing.get(found.id) == found.depth
 
 
 def _hit(states: Sequence[ScopeState], found: _Found, standing: dict[str, int], now: str) -> Hit:
     snippet = make_snippet(found.content, found.tally.spans)
     winner = standing.get(found.id, -1)
-    expired = not _is_live(found.row[7], now)
+    expired = not is_live(found.row[7], now)
     return Hit(
         meta_of(found.row, states[found.depth].scope),
         snippet.text,

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from muniment.memory.records.ids import is_valid_id
+from muniment.memory.records.ids import MAX_RECORD_BYTES, is_valid_id
 from muniment.memory.records.times import TimeFault, format_time, from_epoch, parse_time
 from muniment.safety.errors import InvalidInput, MunimentError
 from muniment.safety.strict_yaml import Value, YamlFault, dump, load
 
-MAX_RECORD_BYTES = 1_048_576
 DEFAULT_CATEGORY = "fact"
-SUFFIX = ".yaml"
 _TIME_FIELDS = frozenset(("created_at", "updated_at", "expires_at"))
 RECORD_FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | _TIME_FIELDS
 _NO_EXTRAS: Mapping[str, Value] = {}

@@ -8,15 +8,18 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from muniment.memory.records.ids import is_valid_id
-from muniment.memory.records.record import MAX_RECORD_BYTES, SUFFIX, Record, RecordFault, decode
+from muniment.memory.records.ids import MAX_RECORD_BYTES, SUFFIX, is_valid_id
 from muniment.memory.records.scope import MEMORY_DIR_NAME, Scope
 from muniment.memory.records.times import format_time, parse_time
+
+if TYPE_CHECKING:
+    from muniment.memory.records.record import Record
+
+# What decodes a file is imported where one is read: where an index knows them all, none is.
 
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -54,8 +57,7 @@ class Meta(NamedTuple):
         return record_path(self.scope, self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """Something in a scope that is not read, with the reason as words after its name."""
 
     path: Path
@@ -63,8 +65,7 @@ class Skipped:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What one file name led to: a copy's metadata or the reason why it is skipped."""
 
     signature: Signature | None
@@ -73,8 +74,7 @@ class Seen:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A file as it is now: its bytes, or why it is not read; absent where both are empty."""
 
     data: bytes | None = None
@@ -158,6 +158,8 @@ def read_copy(scope: Scope, record_id: str) -> Reading:
 
 def read_bodies(metas: Iterable[Meta]) -> Iterator[tuple[Meta, Record]]:
     """Read the records behind some metadata, opening each directory once; what is gone is left out."""
+    from muniment.memory.records.record import Record
+
     by_scope: dict[Scope, list[Meta]] = {}
     for meta in metas:
         by_scope.setdefault(meta.scope, []).append(meta)
@@ -179,6 +181,8 @@ def decode_reading(reading: Reading, record_id: str) -> Record | str:
     """Return the record in a reading that is not absent, or the reason why there is none."""
     if reading.data is None:
         return reading.reason
+    from muniment.memory.records.record import RecordFault, decode
+
     try:
         return decode(reading.data, record_id, reading.mtime)
     except RecordFault as fault:
@@ -215,6 +219,8 @@ def scan_scope(scope: Scope, known: dict[str, Seen]) -> dict[str, Seen]:
 
 
 def _look(scope: Scope, dir_fd: int, name: str, recent: int) -> Seen:
+    from muniment.memory.records.record import RecordFault, decode
+
     reading = read_in(dir_fd, name)
     signature = reading.signature
     if signature is not None and signature[2] >= recent:

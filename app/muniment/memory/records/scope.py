@@ -6,7 +6,7 @@ import os
 import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from muniment.paths import PROJECT_DIR_NAME, Paths
 
@@ -33,16 +33,14 @@ class Scope:
         return "global" if self.kind == "global" else f"project {self.directory.parent.name or '/'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(NamedTuple):
     """A directory that would be a scope but takes no part, with the reason as words after its name."""
 
     directory: Path
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeChain:
+class ScopeChain(NamedTuple):
     """The scopes of one working directory, global first and deepest last."""
 
     cwd: Path

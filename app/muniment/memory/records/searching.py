@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muniment.memory.records import planning
-from muniment.memory.records.plans import ScopeWord
+from muniment.memory.clock import utc_now
 from muniment.memory.records.scan import COARSE_CLOCK_NS
-from muniment.memory.records.scope import ScopeChain
+from muniment.memory.records.scope import ScopeChain, resolve_chain
 from muniment.paths import Paths
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from muniment.memory.recall.query import Query
-    from muniment.memory.records.index import Catalog, SearchResult
-    from muniment.memory.records.index_search import RecordPool
+    from muniment.memory.records.index import Catalog
+    from muniment.memory.records.index_search import RecordPool, SearchResult
+    from muniment.memory.records.plans import ScopeWord
 
 
-class SearchedStore(ABC):
-    """What a store needs to search; safe for threads, which take turns in the indexes."""
+class SearchedStore:
+    """What searches the records of one working directory; safe for threads, which take turns in the indexes.
 
-    def __init__(self, paths: Paths, clock: Callable[[], datetime]) -> None:
+    A command that only searches needs no more than this, and loads no more.
+    """
+
+    def __init__(self, paths: Paths, cwd: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.paths = paths
+        self.cwd = cwd
         self.clock = clock
         self.watched: Callable[[], int | None] | None = None
         """What a session's watcher says: a number as long as no record changed, None where nobody watches."""
         self._looked_at: object = None
-        self._tidying: threading.Thread | None = None
+        self._tidying: Thread | None = None
 
-    @abstractmethod
     def chain(self) -> ScopeChain:
         """Return the scopes as they are now."""
+        return resolve_chain(self.cwd, self.paths)
 
     def search(
         self,
@@ -49,7 +54,10 @@ class SearchedStore(ABC):
 
         The index is brought up to date first; where it cannot be used, files are read and a notice says so.
         """
-        planning.check_scope_word(scope)
+        if scope is not None:
+            from muniment.memory.records.planning import check_scope_word
+
+            check_scope_word(scope)
         chain = self.chain()
         mark = self._mark(chain)
         result = self._catalog.search(
@@ -67,9 +75,12 @@ class SearchedStore(ABC):
     def _answered(self, mark: object) -> None:
         """Note what was looked at, and let removed text leave the index behind the answer."""
         self._looked_at = mark
-        # The process does not end before that is done.
-        self._tidying = threading.Thread(target=self._catalog.tidy, name="tidy search index")
-        self._tidying.start()
+        if self._catalog.untidy:
+            from threading import Thread
+
+            # The process does not end before that is done.
+            self._tidying = Thread(target=self._catalog.tidy, name="tidy search index")
+            self._tidying.start()
 
     def recall(self, query: Query, *, limit: int, build: bool = True) -> RecordPool:
         """Return the effective records of the chain that fit a built query best, with their contents.

@@ -14,8 +14,9 @@ from typing import Any
 
 from muniment.memory.records import markdown, planning
 from muniment.memory.records.export import FORMAT, MANIFEST, VERSION
+from muniment.memory.records.ids import MAX_RECORD_BYTES, SUFFIX
 from muniment.memory.records.plans import InvalidRecord, ScopeWord
-from muniment.memory.records.record import MAX_RECORD_BYTES, SUFFIX, Record, RecordFault, decode
+from muniment.memory.records.record import Record, RecordFault, decode
 from muniment.memory.records.times import TimeFault, from_epoch, later, parse_time
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import FileRefused, read_regular

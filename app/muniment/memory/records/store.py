@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, overload
 from muniment.memory.origin import Origin, utc_now
 from muniment.memory.records import planning
 from muniment.memory.records.ids import derive_id, free_id
-from muniment.memory.records.listing import Found, ScopeCount, Snapshot, Stats, resolve
+from muniment.memory.records.listing import Found, Stats
+from muniment.memory.records.listing_store import ListedStore
 from muniment.memory.records.plans import (
     DeleteOutcome,
     DeletePlan,
@@ -27,17 +27,8 @@ from muniment.memory.records.plans import (
     StoreRequest,
 )
 from muniment.memory.records.record import RECORD_FIELDS, Record, RecordFault, decode
-from muniment.memory.records.scan import (
-    Meta,
-    Seen,
-    Skipped,
-    decode_reading,
-    read_copy,
-    record_path,
-    scan_scope,
-)
-from muniment.memory.records.scope import Scope, ScopeChain, resolve_chain
-from muniment.memory.records.searching import SearchedStore
+from muniment.memory.records.scan import decode_reading, read_copy, record_path
+from muniment.memory.records.scope import Scope, ScopeChain
 from muniment.memory.records.times import expired, later, whole_seconds
 from muniment.paths import Paths
 from muniment.safety.errors import NotFound
@@ -55,42 +46,21 @@ READ_ALL_BELOW = 500
 CANDIDATES = 20
 SURFACE = "record"
 """The journal's word for writes to records."""
-INDEX_WORTH_BYTES = 1_000_000
-"""From this size of a scope's index on, listing from it beats reading the files for the first time."""
 
 
-class RecordStore(SearchedStore):
+class RecordStore(ListedStore):
     """Records as seen from one working directory. Every answer comes from what stands on disk now."""
 
     def __init__(
         self, paths: Paths, cwd: Path, *, journal: Journal, clock: Callable[[], datetime] = utc_now
     ) -> None:
-        super().__init__(paths, clock)
-        self.cwd = cwd
+        super().__init__(paths, cwd, clock=clock)
         self.journal = journal
-        self._seen: dict[Scope, dict[str, Seen]] = {}
         self._tidied: set[Path] = set()
         self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
         """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
 
     # Reading
-
-    def chain(self) -> ScopeChain:
-        return resolve_chain(self.cwd, self.paths)
-
-    def snapshot(self, *, all: bool = False) -> Snapshot:  # noqa: A002 - the word of the commands
-        """Return the effective records, or with `all` every readable copy, and what was skipped."""
-        chain = self.chain()
-        now = self.clock()
-        levels, skipped, _ = self._levels(chain)
-        return Snapshot(chain, tuple(resolve(levels, now, everything=all)), tuple(skipped))
-
-    def stats(self) -> Stats:
-        """Count the chain; a repeated id counts in each scope and once in `distinct`."""
-        chain = self.chain()
-        levels, skipped, counts = self._levels(chain)
-        distinct = {meta.id for metas in levels for meta in metas}
-        return Stats(tuple(counts), chain.excluded, len(distinct), tuple(skipped))
 
     def get(self, record_id: str, scope: ScopeWord | None = None, *, expired: bool = False) -> Found:
         """Return the copy that counts: the deepest readable, unexpired one, within `scope` where given.
@@ -302,41 +272,6 @@ class RecordStore(SearchedStore):
         return done
 
     # Parts
-
-    def _levels(self, chain: ScopeChain) -> tuple[list[list[Meta]], list[Skipped], list[ScopeCount]]:
-        """Look at every scope, global first; what was known before and did not change is not read again."""
-        if not self._seen and self._index_is_worth_it(chain):
-            return self._catalog.levels(chain)
-        known, self._seen = self._seen, {}
-        levels: list[list[Meta]] = []
-        skipped: list[Skipped] = []
-        counts: list[ScopeCount] = []
-        for scope in chain.scopes:
-            passed = len(skipped)
-            try:
-                seen = scan_scope(scope, known.get(scope, {}))
-            except OSError as error:
-                skipped.append(Skipped(scope.memory_dir, f"cannot be read: {error.strerror or error}", scope))
-                seen = {}
-            self._seen[scope] = seen
-            metas = [each.meta for each in seen.values() if each.meta is not None]
-            skipped += [
-                Skipped(scope.memory_dir / name, seen[name].reason, scope)
-                for name in sorted(name for name, each in seen.items() if each.meta is None)
-            ]
-            levels.append(metas)
-            counts.append(ScopeCount(scope, len(metas), len(skipped) - passed))
-        return levels, skipped, counts
-
-    def _index_is_worth_it(self, chain: ScopeChain) -> bool:
-        """Tell whether an index would list the records faster than reading them all for the first time."""
-        from muniment.memory.records.index_place import index_path
-
-        for scope in chain.scopes:
-            with suppress(OSError):  # no index, or none to be read: then the files are
-                if index_path(self.paths.memindex, scope.directory).lstat().st_size >= INDEX_WORTH_BYTES:
-                    return True
-        return False
 
     def _copies(self, chain: ScopeChain, record_id: str) -> tuple[list[Found], list[tuple[Path, str]]]:
         """Read all copies of one id, deepest first, and name those that cannot be read."""
