@@ -6,9 +6,14 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support.command import Inside
 from support.environment import REMOVED, user_variables
+
+# How long one example takes says more of the machine than of the code: no example has a deadline.
+settings.register_profile("muniment", deadline=None)
+settings.load_profile("muniment")
 
 
 @pytest.fixture(autouse=True)

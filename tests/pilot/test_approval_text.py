@@ -145,14 +145,14 @@ async def test_one_line_of_five_thousand_characters_wraps_and_loses_none() -> No
         task = app.ask(a_proposal(line))
         await armed(pilot, app, times)
         seen: list[str] = []
-        for _ in range(400):
+        for _ in range(40):
             for row in shown(app).splitlines():
                 body = row[1:-1].strip(" ▁▂▃▄▅▆▇█")
                 if body.startswith(("1 │ ", "┆ ")) and (not seen or body not in seen[-14:]):
                     seen.append(body)
             if "end" in shown(app) and "▼" not in shown(app):
                 break
-            await pilot.press("down")
+            await pilot.press("pagedown")
         text = "".join(part.removeprefix("1 │ ").removeprefix("┆ ") for part in seen)
         assert text == line
         task.cancel()

@@ -47,10 +47,10 @@ def drawn(app: MunimentApp) -> str:
 
 async def test_user_messages_are_shown_as_they_were_written(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 40)) as (app, pilot):
+        await say(pilot, app, "\n".join(("say", *TEXTS, EMOJI)))
+        await ready(pilot, app)
         for text in (*TEXTS, EMOJI):
-            await say(pilot, app, f"say {text}")
-            await ready(pilot, app)
-            await until(pilot, lambda text=text: f"say {text}" in drawn(app))
+            await until(pilot, lambda text=text: text in drawn(app))
         await say(pilot, app, f"say {CONTROLS}")
         await ready(pilot, app)
         assert "OWNED" in drawn(app)

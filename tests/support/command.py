@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -50,6 +51,20 @@ def run(
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def told_by(program: str | None, *arguments: object) -> list[dict[str, Any]]:
+    """Run a Python file as a program of its own and return the JSON objects that it prints, one a line."""
+    done = subprocess.run(
+        [sys.executable, str(program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Inside:

@@ -13,7 +13,8 @@ from muniment.paths import Paths
 from muniment.settings import Settings
 from muniment.settings.values import NotebookSettings, NoteSettings
 from support.ledger import all_rows
-from support.team import AGENT, USER, Clock, Workspace
+from support.records import Clock
+from support.team import AGENT, NOON, USER, Workspace
 
 FACTS = (
     "- **Locking**: every writer takes the lock of its workspace before it looks",
@@ -51,7 +52,7 @@ class Reopened(Workspace):
         self.project = root / "project"
         self.directory = self.project / ".muniment"
         self.settings = settings()
-        self.clock = Clock()
+        self.clock = Clock(NOON)
         self.surfaces = self.at(self.project)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,11 @@ from muniment.memory.team.notefile import NewNote, Note
 from muniment.memory.team.workspace import Team
 from muniment.paths import Paths
 from muniment.settings import Settings
+from support.records import Clock
 
 USER = Origin("user", "cli", decided_by="user")
 AGENT = Origin("agent", "tool", "a" * 32, "assistant", "reviewer")
-
-
-class Clock:
-    """The present, as a test has it."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_days(self, days: int) -> None:
-        self.now += timedelta(days=days)
+NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 
 class Workspace:
@@ -42,7 +31,7 @@ class Workspace:
         self.directory = self.project / ".muniment"
         self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
         self.settings = settings or Settings()
-        self.clock = Clock()
+        self.clock = Clock(NOON)
         self.surfaces = self.at(self.project)
 
     def at(self, cwd: Path) -> Surfaces:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import stat
-import time
 from pathlib import Path
 
 import pytest
 
 from support.command import run
 from support.environment import REPOSITORY
+from support.journey import allow, begun, leave, say
 from support.terminal import Terminal, flat
 
 RECIPE = str(REPOSITORY / "recipes" / "review-work.yaml")
@@ -53,40 +53,11 @@ def base(tmp_path: Path) -> Path:
 
 
 def opened(project: Path, base: Path, **env: str) -> Terminal:
-    terminal = Terminal(START, cwd=project, base=base, columns=90, rows=60, env=env)
-    terminal.wait_for("Write a message", "ready")
-    return terminal
-
-
-def say(terminal: Terminal, text: str) -> None:
-    """Paste a message as a person would and send it."""
-    terminal.paste(text)
-    # The whole draft must have arrived before Enter, or Enter would send a part of it.
-    terminal.wait(lambda _: _draft_ends_with(terminal, text), what="the pasted draft")
-    terminal.press("enter")
-
-
-def _draft_ends_with(terminal: Terminal, text: str) -> bool:
-    return flat(text.split("\n")[-1]) in flat(terminal.text)
-
-
-def allow(terminal: Terminal) -> None:
-    shown = terminal.wait_for("ARMED")
-    if "read to the end" in shown:
-        terminal.press("end")
-        terminal.wait_gone("read to the end")
-        terminal.wait_for("ARMED")
-    terminal.press("a")
-    terminal.wait_gone("ARMED")
+    return begun(project, base, START, columns=90, rows=60, env=env)
 
 
 def fields(text: str) -> dict[str, str]:
     return dict(re.findall(r"^([a-z_]+): ?(.*)$", text, re.MULTILINE))
-
-
-def quit_from(terminal: Terminal) -> None:
-    terminal.press("ctrl+q")
-    assert terminal.exit_code() == 0
 
 
 def saved(project: Path, base: Path) -> Path:
@@ -122,7 +93,7 @@ def test_a_rule_is_saved_after_an_early_key_was_ignored_and_fetched_in_a_new_ses
         assert flat(str(project / ".muniment")) in flat(shown)
         allow(terminal)
         terminal.wait_for("created: true", "pilot-review-rule")
-        quit_from(terminal)
+        leave(terminal)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     written = fields(path.read_text())
@@ -148,25 +119,22 @@ def test_a_rule_is_saved_after_an_early_key_was_ignored_and_fetched_in_a_new_ses
         assert first[1] != second[1]
         say(terminal, FETCH)
         terminal.wait_for("do not infer satisfaction", "memory_retrieve", "completed")
-        quit_from(terminal)
+        leave(terminal)
 
 
 def test_an_update_keeps_the_creation_time_and_says_that_nothing_was_created(
     project: Path, base: Path
 ) -> None:
     path = saved(project, base)
+    # As if it had been saved long ago, so that its times can differ.
+    path.write_text(re.sub(r"_at: .*", "_at: 2026-01-05T08:00:00Z", path.read_text()))
     before = fields(path.read_text())
-    second = before["updated_at"]
-    deadline = time.monotonic() + 5
-    while time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) <= second:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
     with opened(project, base) as terminal:
         say(terminal, UPDATE)
         terminal.wait_for("Replace a record")
         allow(terminal)
         terminal.wait_for("created: false", "retain missing survey evidence")
-        quit_from(terminal)
+        leave(terminal)
     after = fields(path.read_text())
     assert after["created_at"] == before["created_at"]
     assert after["updated_at"] > before["updated_at"]
@@ -196,7 +164,7 @@ def test_a_deletion_lets_a_shallower_copy_show_through(project: Path, base: Path
         terminal.wait_for("Delete a record")
         allow(terminal)
         terminal.wait_for("memory_list", "completed", "The global rule")
-        quit_from(terminal)
+        leave(terminal)
     assert not path.exists()
     listed = run("memory", "list", "--json", cwd=project, base=base).json["records"]
     assert [(each["id"], each["scope"], each["effective"]) for each in listed] == [
@@ -229,6 +197,6 @@ def test_without_the_digest_a_record_can_still_be_fetched(project: Path, base: P
         assert "digest off" in terminal.text
         say(terminal, FETCH)
         terminal.wait_for("Cite Notes A and B", "completed")
-        quit_from(terminal)
+        leave(terminal)
     context = run("context", "--json", cwd=project, base=base, env={"MUNIMENT_NO_MEMORY_INJECT": "1"}).json
     assert context["blocks"] == []

@@ -304,7 +304,7 @@ def test_team_notes_lose_their_oldest_sections_and_never_the_newest(tmp_path: Pa
     made = world(tmp_path, notes=0, using=settings(max_bytes=1_300))
     for turn in range(6):
         add_notes(made.surfaces, 5, first=turn * 5)
-        made.clock.pass_days(1)
+        made.clock.move(days=1)
         preview = made.team.consolidation.preview()
         made.team.consolidation.apply(preview, USER)
         text = (made.directory / "notes.md").read_text()

@@ -98,7 +98,7 @@ def test_a_hostile_title_stays_on_its_line_and_in_its_quotes(tmp_path: Path) -> 
     assert "\x1b" not in line
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(title=st.text(max_size=300), cells=st.integers(2, 120))
 def test_a_cut_text_is_a_beginning_of_the_whole(title: str, cells: int) -> None:
     cut = cut_cells(title, cells)

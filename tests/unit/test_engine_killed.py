@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from support import kill_loop
+from support.command import told_by
 
 
 def test_whatever_the_moment_the_next_start_goes_on(tmp_path: Path) -> None:
     """The program that is run checks each start itself; here is what all of them have to show together."""
-    done = subprocess.run(
-        [sys.executable, kill_loop.__file__, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    runs = told_by(kill_loop.__file__, tmp_path)
     assert len(runs) > 40
     assert [each["finished"] for each in runs] == [False] * (len(runs) - 1) + [True]
     opened = [each for each in runs if each["session"]]

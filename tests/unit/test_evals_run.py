@@ -175,6 +175,7 @@ async def test_a_fence_that_can_be_closed_makes_a_case_fail(monkeypatch: pytest.
     from muniment.evals.case import shipped_cases
     from muniment.session.request import blocks
 
+    # What is broken here on purpose is the product, so that the case is seen to notice it.
     monkeypatch.setattr(
         blocks, "fence", lambda source, body: f"<UNTRUSTED-INPUT source=''>\n{body}\n</UNTRUSTED-INPUT>"
     )
@@ -254,7 +255,8 @@ async def test_a_temporary_directory_inside_a_project_is_not_used(
     monkeypatch.setattr("tempfile.tempdir", str(project / "temp"))
     with places.temporary_place() as place:
         assert not place.root.is_relative_to(project)
-    monkeypatch.setattr(places, "_in_project", lambda directory: True)
+    # Where no directory outside every project can be written, there is none to use.
+    monkeypatch.setattr(os, "access", lambda path, how: Path(path).is_relative_to(project))
     with pytest.raises(MunimentError, match="set TMPDIR"), places.temporary_place():
         pass
 

@@ -113,5 +113,5 @@ class Dialog(RuleBasedStateMachine):
             assert licence.made_at > self.end_seen_at
 
 
-Dialog.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Dialog.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestDialog = Dialog.TestCase

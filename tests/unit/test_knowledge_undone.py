@@ -76,16 +76,16 @@ def test_a_deleted_entry_comes_back_with_its_rows_as_they_were(
 ) -> None:
     made = Workspace(tmp_path)
     add(made)
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
     judged(made)
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
     before = state(made)
     entry = made.team.knowledge.list()[0]
 
     made.team.knowledge.remove(entry, HAND)
     assert not entry.path.exists()
     assert "active" not in [each.status for each in state(made)]
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
     undo(made)
 
     assert entry.path.exists()
@@ -96,9 +96,9 @@ def test_an_edit_that_is_taken_back_gives_the_earlier_text_to_recall_again(tmp_p
     made = Workspace(tmp_path)
     entry = add(made)
     (before,) = state(made)
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
     rewrite(made, entry, "first", "last", group="edit")
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
 
     undo(made)
 
@@ -111,7 +111,7 @@ def test_what_was_judged_between_deletion_and_undo_is_not_judged_again(tmp_path:
     made = Workspace(tmp_path)
     entry = add(made)
     made.team.knowledge.remove(entry, HAND)
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     pinned(made)
     mine = state(made)
 

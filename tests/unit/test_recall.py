@@ -153,7 +153,7 @@ many = st.lists(
 
 
 @given(many, st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_is_total_and_does_not_depend_on_the_order_of_what_is_ranked(
     found: list[Candidate], random: object
 ) -> None:
@@ -229,7 +229,7 @@ def test_short_memories_stay_whole_beside_a_long_one() -> None:
     st.integers(512, 2_000),
     st.integers(1, 20),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_whatever_memories_hold_the_pack_keeps_its_bounds_its_heads_and_its_fence(
     texts: list[tuple[str, str, str]], max_bytes: int, top_k: int
 ) -> None:
@@ -311,7 +311,7 @@ scopes = st.tuples(
     st.sampled_from(("p1", "p2", None)),
     st.sampled_from(("a", "b", "p1")),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_over_random_scopes_nothing_of_another_project_or_agent_is_ever_recalled(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[tuple[str, str | None, str, str, str, str]],

@@ -108,7 +108,7 @@ def stale(made: Workspace) -> None:
         NewEntry("Old plan", "Begin in May.", "conventions", expires_at=made.clock.now + timedelta(days=1)),
         USER,
     )
-    made.clock.pass_days(2)
+    made.clock.move(days=2)
 
 
 def test_a_stale_entry_is_proposed_for_the_sweep(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_time_alone_makes_an_entry_stale(tmp_path: Path) -> None:
     )
     collector = Collector(made.surfaces)
     assert collector.decisions() == 0
-    made.clock.pass_days(2)
+    made.clock.move(days=2)
     assert collector.decisions() == 1
 
 

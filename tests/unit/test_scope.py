@@ -261,7 +261,7 @@ _LEVELS = ("", "a", "a/b", "a/b/c")
 _TREES = st.fixed_dictionaries({name: st.sampled_from(["none", "dir", "file", "link"]) for name in _LEVELS})
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tree=_TREES, depth=st.integers(0, 3))
 def test_the_chain_equals_a_plain_walk_over_the_ancestors(
     tree: dict[str, str], depth: int, tmp_path_factory: pytest.TempPathFactory

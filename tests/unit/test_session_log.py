@@ -222,7 +222,7 @@ def test_unusual_code_points_survive(place: Place) -> None:
     again.close()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(), st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3))
 def test_any_text_is_one_line_and_comes_back(text: str, result: dict[str, str]) -> None:
     fields = {
@@ -239,7 +239,7 @@ def test_any_text_is_one_line_and_comes_back(text: str, result: dict[str, str]) 
     assert decode(line[:-1], 7) == record
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200))
 def test_no_bytes_make_the_reader_crash(data: bytes) -> None:
     with pytest.raises(LineFault):

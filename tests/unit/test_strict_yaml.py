@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+import yaml
 
 from muniment.safety import strict_yaml
 from muniment.safety.strict_yaml import YamlFault, load, load_marked
@@ -14,12 +17,14 @@ BOMB = "id: bomb\nx0: &a0 [lol,lol,lol]\n" + "".join(
 
 
 @pytest.fixture(params=["libyaml", "python"])
-def both_parsers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run a test with the C parser and again with the fallback."""
+def both_parsers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run a test with the C parser and again as where PyYAML was built without it."""
     if request.param == "python":
-        parser = strict_yaml._parser()._replace(events=python_events)
-        monkeypatch.setattr(strict_yaml, "_parser", lambda: parser)
-    return str(request.param)
+        monkeypatch.setattr(yaml, "__with_libyaml__", False)
+    strict_yaml._parser.cache_clear()
+    assert (strict_yaml._parser().events is python_events) is (request.param == "python")
+    yield str(request.param)
+    strict_yaml._parser.cache_clear()
 
 
 def fault_of(text: str | bytes) -> YamlFault:

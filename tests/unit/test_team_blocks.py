@@ -270,7 +270,7 @@ def check_fences(text: str, sources: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from(POISON) | st.text(max_size=20), max_size=6))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_of_a_file_leaves_its_fence(
     tmp_path_factory: pytest.TempPathFactory, parts: list[str]
 ) -> None:

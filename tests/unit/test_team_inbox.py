@@ -225,7 +225,7 @@ def test_the_engine_says_a_thing_once_a_day_and_another_thing_beside_it(place: W
     assert alert("Records are skipped")
     assert not alert("Records are skipped")
     assert alert("Recall fails")
-    place.clock.pass_days(1)
+    place.clock.move(days=1)
     assert alert("Records are skipped")
     assert len(place.team.inbox.list()) == 3
 

@@ -91,7 +91,7 @@ def test_a_word_that_means_several_entries_or_none_names_those_near(tmp_path: Pa
     made = Workspace(tmp_path)
     for _ in range(2):
         add(made, title="Locks")
-        made.clock.pass_days(1)
+        made.clock.move(days=1)
     add(made, title="Something else")
     with pytest.raises(
         NotFound, match=r"2 entries are called 'locks'; name one of them: conv.*locks.md, conv"
@@ -189,7 +189,7 @@ def test_the_list_has_held_entries_first_and_then_the_newest(tmp_path: Path) -> 
     made = Workspace(tmp_path)
     for title in ("One", "Two", "Three"):
         add(made, title)
-        made.clock.pass_days(1)
+        made.clock.move(days=1)
     made.team.knowledge.hold("2026-11-30-user-one", USER)
     assert [each.title for each in made.team.knowledge.list()] == ["One", "Three", "Two"]
     assert made.team.knowledge.list()[0].held

@@ -63,7 +63,7 @@ def test_the_newest_entries_within_a_bound_are_whole_and_in_order(tmp_path: Path
     assert book.newest("nobody", 100) == ""
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=8), st.integers(1, 6), st.integers(100, 900))
 def test_whatever_the_bounds_the_newest_entry_stays_and_only_oldest_ones_go(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int, window: int

@@ -41,7 +41,7 @@ def test_an_empty_and_a_tidy_knowledge_base_need_no_sweep(tmp_path: Path) -> Non
 def test_of_entries_that_say_the_same_the_newest_stays(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     old = add(made, "A", "Take the lock   first.")
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     add(made, "A", "Take the\nlock first.", "reviews")
     assert proposals(made) == [("duplicate", old.name, None)]
     before = old.path.read_text()
@@ -61,9 +61,9 @@ def test_of_entries_that_say_the_same_the_newest_stays(tmp_path: Path) -> None:
 def test_an_entry_is_stale_from_its_expiry_on(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     entry = add(made, "A", "soon over", expires_at=datetime(2026, 12, 1, 23, 59, 59, tzinfo=UTC))
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     assert proposals(made) == []
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     assert proposals(made) == [("stale", entry.name, None)]
     made.team.sweep.apply(made.team.sweep.propose(), USER)
     assert [each.key for each in made.team.knowledge.list()] == []
@@ -92,7 +92,7 @@ def test_a_refiled_entry_keeps_its_row_and_what_comes_after_takes_its_place(tmp_
     entry = add(made, "A", "How it works: the data flow", "project-notes")
     (before,) = rows(made.surfaces)
     assert before.source == f"knowledge/project-notes/{entry.name}.md"
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     made.team.sweep.apply(made.team.sweep.propose(), USER)
     (after,) = rows(made.surfaces)
     assert after.source == f"knowledge/architecture/{entry.name}.md"
@@ -140,7 +140,7 @@ def test_held_entries_are_never_proposed_and_stay_before_newer_ones(tmp_path: Pa
     made = Workspace(tmp_path)
     old = add(made, "A", "Take the lock first.", expires_at=datetime(2026, 12, 1, tzinfo=UTC))
     made.team.knowledge.hold(old.name, USER)
-    made.clock.pass_days(3)
+    made.clock.move(days=3)
     new = add(made, "A", "Take the lock first.")
     assert proposals(made) == [("duplicate", new.name, None)]
 
@@ -148,7 +148,7 @@ def test_held_entries_are_never_proposed_and_stay_before_newer_ones(tmp_path: Pa
 def test_an_entry_that_changed_or_was_held_after_approval_stops_the_sweep(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     old = add(made, "A", "same")
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     add(made, "A", "same")
     items = made.team.sweep.propose()
     for spoil in (
@@ -168,14 +168,14 @@ def test_swept_entries_are_kept_30_days_and_then_removed_with_their_text_in_the_
 ) -> None:
     made = Workspace(tmp_path)
     add(made, "A", "same")
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     add(made, "A", "same")
     made.team.sweep.apply(made.team.sweep.propose(), USER)
     (kept,) = swept(made)
     text = kept.read_text()
-    made.clock.pass_days(30)
+    made.clock.move(days=30)
     assert made.team.sweep.apply((), USER).pruned == ()
-    made.clock.pass_days(1)
+    made.clock.move(days=1)
     assert made.team.sweep.apply((), USER).pruned == (kept.name,)
     assert swept(made) == []
     assert any(entry.text_before == text for entry in made.surfaces.journal.entries())
@@ -186,7 +186,7 @@ def test_every_entry_has_at_most_one_proposal_and_one_sweep_does_all(tmp_path: P
     for number in range(3):
         add(made, f"S{number}", "architecture, and stale", expires_at=datetime(2026, 12, 1, tzinfo=UTC))
         add(made, f"D{number}", f"same {number}")
-    made.clock.pass_days(2)
+    made.clock.move(days=2)
     for number in range(3):
         add(made, f"D{number}", f"same {number}")
     items = made.team.sweep.propose()

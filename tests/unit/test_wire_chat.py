@@ -473,7 +473,7 @@ async def test_a_finished_reply_without_text_is_an_empty_reply() -> None:
     assert (await replay(called(finish="stop"))).finished == Finished("")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.recursive(

@@ -237,7 +237,7 @@ KINDS = [
 KEYS = ["output_index", "item_id", "item", "delta", "arguments", "response", "type", "id", "name", "call_id"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.fixed_dictionaries(
