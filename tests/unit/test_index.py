@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from muniment.memory.records.index import Catalog, SearchResult
+from muniment.memory.records.index import Catalog
 from muniment.memory.records.index_place import index_path
+from muniment.memory.records.index_search import SearchResult
 from muniment.memory.records.scope import resolve_chain
 from muniment.memory.records.store import RecordStore
 from support.poll import until

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from muniment.memory.records.listing_store import INDEX_WORTH_BYTES
 from muniment.memory.records.plans import StoreRequest
-from muniment.memory.records.store import INDEX_WORTH_BYTES, READ_ALL_BELOW, RecordStore
+from muniment.memory.records.store import READ_ALL_BELOW, RecordStore
 from support.records import AGENT, World, delete, put, store, tree_digest
 
 

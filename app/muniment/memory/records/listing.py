@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from muniment.memory.records.record import Record
 from muniment.memory.records.scan import Meta, Skipped
 from muniment.memory.records.scope import Excluded, Scope, ScopeChain
 from muniment.memory.records.times import format_time
+
+if TYPE_CHECKING:
+    from muniment.memory.records.record import Record
 
 _LONG_AGO = ""
 
@@ -27,8 +29,7 @@ class Listed(NamedTuple):
     overrides: tuple[Scope, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """All copies (or only effective ones) of a chain, deepest scope first and newest first inside."""
 
     chain: ScopeChain
@@ -54,8 +55,7 @@ class Found:
     expired: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeCount:
+class ScopeCount(NamedTuple):
     """How many records a scope holds, overridden and expired ones included, and how many were skipped."""
 
     scope: Scope
@@ -63,8 +63,7 @@ class ScopeCount:
     skipped: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(NamedTuple):
     """The chain with counts; `distinct` counts each id once."""
 
     chain: tuple[ScopeCount, ...]
@@ -93,33 +92,25 @@ def resolve(levels: list[list[Meta]], now: datetime, *, everything: bool) -> lis
     Returned deepest scope first. Without `everything` only the effective copies are returned.
     """
     deepest_first = levels[::-1]
-    winners: dict[str, tuple[int, Meta]] = {}
     moment = format_time(now)
-    repeated: dict[str, list[int]] = {}
-    for depth, metas in enumerate(deepest_first):
+    winners: dict[str, Meta] = {}
+    behind: dict[str, list[Meta]] = {}
+    for metas in deepest_first:
         for meta in metas:
-            name = meta.id
-            if name in winners:
-                repeated.setdefault(name, []).append(depth)
+            if meta.id in winners:
+                behind.setdefault(meta.id, []).append(meta)
             elif meta.expires is None or meta.expires > moment:
-                winners[name] = (depth, meta)
+                winners[meta.id] = meta
     listed: list[Listed] = []
-    for depth, metas in enumerate(deepest_first):
+    for metas in deepest_first:
         for meta in newest_first(metas, moment):
             winner = winners.get(meta.id)
-            effective = winner is not None and winner[1] is meta
-            if not effective and not everything:
-                continue
-            overrides: tuple[Scope, ...] = ()
-            if effective and meta.id in repeated:
-                overrides = tuple(deepest_first[level][0].scope for level in repeated[meta.id])
-            listed.append(
-                Listed(
-                    meta,
-                    effective,
-                    not effective and meta.expires is not None and meta.expires <= moment,
-                    winner[1].scope if winner is not None and winner[0] < depth else None,
-                    overrides,
-                )
-            )
+            others = behind.get(meta.id, ())
+            if winner is meta:
+                overrides = tuple(each.scope for each in others) if others else ()
+                listed.append(Listed(meta, True, False, None, overrides))
+            elif everything:
+                late = meta.expires is not None and meta.expires <= moment
+                above = winner.scope if winner is not None and meta in others else None
+                listed.append(Listed(meta, False, late, above))
     return listed

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from muniment.memory.records.record import as_dict
 from muniment.memory.records.times import format_time
 from muniment.safety.visible import clean_surrogates
 
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
     from muniment.memory.records.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The part of a snapshot that a list shows; `total` counts what matched before limit and offset."""
 
     entries: tuple[Listed, ...]
@@ -101,6 +98,8 @@ def list_shape(selection: Selection) -> dict[str, Any]:
 
 def show_shape(found: Found) -> dict[str, Any]:
     """Return the object of `memory show`."""
+    from muniment.memory.records.record import as_dict
+
     return {
         "record": as_dict(found.record),
         **place(found.scope),
