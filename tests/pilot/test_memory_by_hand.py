@@ -19,7 +19,7 @@ from muniment.tui.modals.form import Form
 from muniment.tui.modals.question import Question
 from muniment.tui.screens.reader import Reader
 from support.app import boot_for, opened, screen_text, text_in, until
-from support.memory_world import memory_world
+from support.memory_world import BY_HAND, memory_world
 from support.panel import an_editor, group_row, items, nodes, panel_open, stand_on
 
 Stage = tuple[MunimentApp, Pilot[int], Path]
@@ -264,6 +264,26 @@ async def test_a_retracted_row_is_restored_by_h(tmp_path: Path) -> None:
         await stand_on(app, pilot, "ledger", "Finding 1")
         await pilot.press("h")
         await until(pilot, lambda: group_row(app, "Ledger") == "Ledger  5 active")
+
+
+async def test_d_on_a_retracted_row_purges_its_text_for_good(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+        assert app.engine is not None
+        ledger = app.engine.surfaces.ledger
+        item = await stand_on(app, pilot, "ledger", "Finding 1")
+        ledger.retract(item.id, BY_HAND)
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+        await until(pilot, lambda: "Purge a ledger row" in screen_text(app))
+        assert "no undo" in screen_text(app)
+        await allow(pilot, app)
+        await until(pilot, lambda: ledger.get(item.id).purged_at is not None)
+        assert ledger.search("Pilot sheet 1", all=True).hits[0].row.id != item.id
+        await stand_on(app, pilot, "ledger", "(purged)")
+        await pilot.press("d")
+        await until(pilot, lambda: "was purged already" in screen_text(app))
+        await pilot.press("h")
+        await until(pilot, lambda: "nothing left to judge" in screen_text(app))
 
 
 async def test_n_puts_a_note_into_the_inbox(tmp_path: Path) -> None:

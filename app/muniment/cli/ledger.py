@@ -6,20 +6,23 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muniment.cli.shell import OK, Shell, UsageError, positive
+from muniment.cli.shell import FAILED, OK, Shell, UsageError, positive
 
 if TYPE_CHECKING:
     from muniment.memory.ledger.ledger import Changed, Row
     from muniment.memory.ledger.row import Places
 
 MAX_IMPORT_BYTES = 268_435_456
+OUT_OF_REACH = (
+    "Files, sessions, traces, exports, backups and what the model's server keeps are out of reach of this."
+)
 _SCOPES = ("global", "project", "agent")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     commands = parser.add_subparsers(
-        required=True, metavar="search|show|pin|retract|restore|import|telemetry"
+        required=True, metavar="search|show|pin|retract|restore|purge|import|telemetry"
     )
 
     def command(name: str, text: str, action: object) -> argparse.ArgumentParser:
@@ -47,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     made = command("restore", "make a retracted, superseded or expired row active again", restore)
     made.add_argument("id", metavar="ID")
+
+    made = command("purge", "remove what a row says for good; a mark without its text stays", purge)
+    made.add_argument("id", metavar="ID")
+    made.add_argument(
+        "--reason", default="", metavar="TEXT", help="why, kept with the mark; do not repeat it"
+    )
+    made.add_argument("--yes", action="store_true", help="do not ask")
 
     made = command("import", "bring in rows, one JSON object a line; their trust is external", bring_in)
     made.add_argument("file", metavar="FILE", help="JSON lines; - reads standard input")
@@ -126,6 +136,43 @@ def restore(arguments: argparse.Namespace, shell: Shell) -> int:
     """Make a row active again."""
     changed = shell.surfaces.ledger.restore(arguments.id, shell.origin)
     return _changed(arguments, shell, changed, "is active again")
+
+
+def purge(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Remove the text of a row for good after asking, and say where it may still be."""
+    ledger = shell.surfaces.ledger
+    row = ledger.get(arguments.id)
+    if row.purged_at is None:
+        shell.confirm(
+            f"Remove what {row.id} says ({_one(row.title)}) from the ledger and its journal? "
+            "This cannot be undone.",
+            yes=arguments.yes,
+        )
+    done = ledger.purge(row.id, shell.origin, reason=arguments.reason)
+    where = "" if done.already else f"Its source, {_one(row.source)}, is as it was. "
+    if arguments.json:
+        shell.json(
+            {
+                "id": row.id,
+                "status": done.row.status,
+                "purged_at": done.row.as_dict()["purged_at"],
+                "reason": done.row.purge_reason,
+                "changed": not done.already,
+                "texts_removed": done.texts_removed,
+                "same_text": list(done.same_text),
+                "left": list(done.left),
+                "out_of_reach": OUT_OF_REACH,
+            }
+        )
+    else:
+        texts = "1 earlier text" if done.texts_removed == 1 else f"{done.texts_removed} earlier texts"
+        gone = "was purged before" if done.already else "is purged"
+        shell.out(f"{row.id} {gone}; {texts} left the journal. {where}{OUT_OF_REACH}")
+    if done.same_text:
+        shell.note(f"other rows say the very same: {', '.join(done.same_text)}.")
+    for each in done.left:
+        shell.note(each)
+    return FAILED if done.left else OK
 
 
 def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:

@@ -24,7 +24,7 @@ from muniment.memory.recall.tokens import ANALYSIS
 if TYPE_CHECKING:
     import sqlite3
 
-MIGRATIONS = ("schema.sql",)
+MIGRATIONS = ("schema.sql", "purged.sql")
 """Script number n, counted from 1, takes a ledger from version n - 1 to n; a new ledger runs all of them."""
 VERSION = len(MIGRATIONS)
 WAIT_SECONDS = 5.0
@@ -62,6 +62,8 @@ class Database:
                 return
             connection.execute("BEGIN")
             try:
+                # Another process may have brought it to a newer version since it was opened here.
+                self._known_version(connection)
                 yield connection
             finally:
                 roll_back(connection)
@@ -75,11 +77,18 @@ class Database:
                 raise LedgerFault(f"The ledger {self.path} cannot be made.")
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self._known_version(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
                 raise
+
+    def vacate(self) -> bool:
+        """Let the words of removed text vanish from the file and its log; False where others read it now."""
+        with self._turn(), self._translated():
+            connection = self._file.open(make=False)
+            return connection is None or forget_words(connection)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -137,21 +146,25 @@ class Database:
         self.full_text = has_module and _has(connection, "memory_text")
 
     def _is_current(self, connection: sqlite3.Connection, has_module: bool) -> bool:
-        version = _version(connection)
-        if version > VERSION:
-            raise LedgerFault(
-                f"The ledger {self.path} was written by a newer Muniment (version {version}, this one knows "
-                f"{VERSION}); it is left alone, use that one."
-            )
-        if version < VERSION:
+        if self._known_version(connection) < VERSION:
             return False
         if has_module != _has(connection, _WORD_TRIGGERS[0]):
             return False
         known = connection.execute("SELECT value FROM about WHERE key = 'analysis'").fetchone()
         return known is not None and known[0] == ANALYSIS
 
+    def _known_version(self, connection: sqlite3.Connection) -> int:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if version > VERSION:
+            raise LedgerFault(
+                f"The ledger {self.path} was written by a newer Muniment (version {version}, this one knows "
+                f"{VERSION}); it is left alone, use that one."
+            )
+        return version
+
     def _migrate(self, connection: sqlite3.Connection, has_module: bool) -> None:
-        version = _version(connection)
+        # Another process may have migrated it since, a newer one too: what counts is seen under the lock.
+        version = self._known_version(connection)
         if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise LedgerFault(f"{self.path} is a database of something else; move it away.")
         for number in range(version, VERSION):
@@ -183,6 +196,17 @@ def make_words(connection: sqlite3.Connection) -> None:
     for name in ("memory_text_words", "memory_text"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     run_script(connection, _WORDS)
+
+
+def forget_words(connection: sqlite3.Connection) -> bool:
+    """Let words of removed text vanish from index, free pages and log; False where the log is in use.
+
+    Only outside of transactions. Text that was put over is overwritten (`secure_delete`), but the index
+    keeps words in older segments until they are merged, and the log every page until it is emptied.
+    """
+    if _has(connection, "memory_text"):
+        connection.execute("INSERT INTO memory_text(memory_text) VALUES ('optimize')")
+    return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
 
 def run_script(connection: sqlite3.Connection, name: str) -> None:
@@ -217,10 +241,6 @@ def _analyse_again(connection: sqlite3.Connection) -> None:
         " WHERE number = ?",
         [(*word_columns(*texts), number) for number, *texts in rows],
     )
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:

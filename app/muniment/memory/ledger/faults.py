@@ -27,3 +27,10 @@ class LedgerBusy(LedgerFault):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"Another process is writing the ledger {path}; try again in a moment.")
+
+
+class RowPurged(MunimentError):  # noqa: N818 - named for what it says
+    """What a row said is gone for good, so that it can be neither judged nor brought back."""
+
+    def __init__(self, row_id: str) -> None:
+        super().__init__(f"The text of {row_id} was purged; there is nothing left to judge or to bring back.")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.memory.ledger.database import Database, word_columns
-from muniment.memory.ledger.faults import LedgerFault
+from muniment.memory.ledger.faults import LedgerFault, RowPurged
 from muniment.memory.ledger.lifecycle import (
     active,
     is_shown_elsewhere,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from muniment.memory.journal import Journal
+    from muniment.memory.ledger.purging import Purged
     from muniment.memory.ledger.repair import Health, Rebuilt
     from muniment.memory.ledger.searching import Pool, SearchResult
     from muniment.memory.recall.fts import WordCounts
@@ -219,6 +220,16 @@ class Ledger:
         """Make a retracted, superseded or expired row active again; judged as before."""
         return self._change(row_id, origin, active)
 
+    def purge(self, row_id: str, origin: Origin, *, reason: str = "") -> Purged:
+        """Remove what a row said for good, from the file and its log, the index and the journal.
+
+        The row stays as a mark of what it was, retracted. Written again by the same source the same text
+        stays away. A row that was purged before is cleaned once more. Raise `NotFound`.
+        """
+        from muniment.memory.ledger.purging import purge
+
+        return purge(self, self._database, self.get(row_id), reason, origin)
+
     def take_back(self, row_id: str, left: str, before: Row | None, origin: Origin) -> bool:
         """Judge a row as it was before a write of the journal: retracted where that write made it.
 
@@ -277,6 +288,10 @@ class Ledger:
                 self._update(connection, shown)
                 return shown
         row = made(new, known, now)
+        gone = self._find(connection, row.id)
+        if gone is not None and gone.purged_at is not None:
+            # An id is made of what a row says: this is what somebody purged.
+            return gone
         self._insert(connection, row)
         notes.add(None, row)
         for old in known:
@@ -297,6 +312,8 @@ class Ledger:
             before = self._find(connection, row_id)
             if before is None:
                 raise _not_found(row_id)
+            if before.purged_at is not None:
+                raise RowPurged(before.id)
             after = make(before, now)
             if after == before:
                 return Changed(before, before)

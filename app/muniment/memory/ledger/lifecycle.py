@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from muniment.memory.ledger.row import NewRow, Row, hash_of, id_of, status_at, stored_status
+from muniment.memory.ledger.row import (
+    MAX_SOURCE_CHARS,
+    NewRow,
+    Row,
+    hash_of,
+    id_of,
+    one_line,
+    status_at,
+    stored_status,
+)
 from muniment.memory.records.times import whole_seconds
+
+PURGED = "(purged)"
+"""Stands where the texts of a row were."""
 
 
 def made(new: NewRow, known: Sequence[Row], now: datetime) -> Row:
@@ -64,6 +76,23 @@ def pinned(row: Row, now: datetime) -> Row:
 def retracted(row: Row) -> Row:
     """Return a row that is out of recall."""
     return replace(row, status="retracted", superseded_by=None)
+
+
+def purged(row: Row, now: datetime, reason: str) -> Row:
+    """Return what is left of a row without anything that it said or that was made of what it said."""
+    return replace(
+        retracted(row),
+        title=PURGED,
+        body=PURGED,
+        source=PURGED,
+        source_key=f"{PURGED}/{row.id}",
+        paths=(),
+        tags=(),
+        content_hash="0" * 64,
+        updated_at=max(now, row.updated_at),
+        purged_at=now,
+        purge_reason=one_line(reason)[:MAX_SOURCE_CHARS] or None,
+    )
 
 
 def judged_as(row: Row, before: Row | None, now: datetime) -> Row:

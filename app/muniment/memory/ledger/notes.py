@@ -17,6 +17,7 @@ from muniment.safety.files import digest
 
 SURFACE = "ledger"
 """The journal's word for writes to the ledger."""
+_LATER = ("purged_at", "purge_reason")
 JOURNALLED_SINGLY = 64
 """A larger batch of new rows is one entry of the journal."""
 
@@ -78,10 +79,11 @@ def row_bytes(row: Row) -> bytes:
 def row_of(text: str) -> Row:
     """Return the row that `row_bytes` wrote; raise `ValueError` for what it did not write."""
     values = json.loads(text)
-    if not isinstance(values, dict) or set(values) != {each.name for each in fields(Row)}:
+    # An older ledger knew of no purge.
+    if not isinstance(values, dict) or {*values, *_LATER} != {each.name for each in fields(Row)}:
         raise ValueError("no row of the ledger")
     for name in ("paths", "tags"):
         values[name] = tuple(values[name])
-    for name in ("expires_at", "created_at", "updated_at"):
-        values[name] = None if values[name] is None else parse_time(values[name])
+    for name in ("expires_at", "created_at", "updated_at", "purged_at"):
+        values[name] = None if values.get(name) is None else parse_time(values[name])
     return Row(**values)

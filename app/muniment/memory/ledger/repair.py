@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from muniment.memory.ledger.database import Database, make_words
 from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
 from muniment.memory.ledger.row import NewRow, Row
-from muniment.memory.ledger.tables import COLUMNS, read_row
+from muniment.memory.ledger.tables import columns_in, read_row
 from muniment.memory.origin import Origin
 
 if TYPE_CHECKING:
@@ -131,8 +131,9 @@ def salvage(path: Path, now: datetime) -> list[Row]:
     try:
         with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
             connection.execute("SELECT 1 FROM memory LIMIT 0")
+            columns = columns_in(connection)
             for start, end in _ranges(connection):
-                _read_range(connection, start, end, now, kept)
+                _read_range(connection, columns, start, end, now, kept)
     except sqlite3.Error:
         # No database, or not even its list of tables is readable; then the files are all there is.
         return list(kept.values())
@@ -150,14 +151,14 @@ def _ranges(connection: sqlite3.Connection) -> list[tuple[int, int]]:
 
 
 def _read_range(
-    connection: sqlite3.Connection, start: int, end: int, now: datetime, kept: dict[str, Row]
+    connection: sqlite3.Connection, columns: str, start: int, end: int, now: datetime, kept: dict[str, Row]
 ) -> None:
     """Read rows of a range; where that fails, each half by itself, down to the single row that is lost."""
     import sqlite3
 
     try:
         rows = connection.execute(
-            f"SELECT {COLUMNS} FROM memory WHERE number BETWEEN ? AND ?",  # noqa: S608 - names of ours
+            f"SELECT {columns} FROM memory WHERE number BETWEEN ? AND ?",  # noqa: S608 - names of ours
             (start, end),
         ).fetchall()
         for row in rows:
@@ -167,8 +168,8 @@ def _read_range(
     except sqlite3.DatabaseError:
         if start < end:
             middle = (start + end) // 2
-            _read_range(connection, start, middle, now, kept)
-            _read_range(connection, middle + 1, end, now, kept)
+            _read_range(connection, columns, start, middle, now, kept)
+            _read_range(connection, columns, middle + 1, end, now, kept)
 
 
 def _index_is_whole(connection: sqlite3.Connection, rows: int) -> bool:

@@ -66,7 +66,10 @@ class NewRow:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it was read; `status` is `expired` where an active row's time has passed."""
+    """One row as it was read; `status` is `expired` where an active row's time has passed.
+
+    Of a row that was purged only what it was is left, when it was purged, and why.
+    """
 
     id: str
     type: RowType
@@ -88,13 +91,15 @@ class Row:
     expires_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    purged_at: datetime | None = None
+    purge_reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return every field as JSON values."""
         values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         for name in ("paths", "tags"):
             values[name] = list(values[name])
-        for name in ("expires_at", "created_at", "updated_at"):
+        for name in ("expires_at", "created_at", "updated_at", "purged_at"):
             values[name] = None if values[name] is None else format_time(values[name])
         return values
 

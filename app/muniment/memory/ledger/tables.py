@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muniment.memory.ledger.row import Row, as_json, status_at, stored_status
 from muniment.memory.records.times import format_time
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _NAMES = (
     "id",
@@ -31,6 +34,8 @@ _NAMES = (
     "expires_at",
     "created_at",
     "updated_at",
+    "purged_at",
+    "purge_reason",
 )
 COLUMNS = ", ".join(_NAMES)
 """The columns of a row in the order of `read_row` and `row_values`."""
@@ -123,6 +128,8 @@ def read_row(values: Sequence[Any], now: datetime) -> Row:
         expires_at,
         created_at,
         updated_at,
+        purged_at,
+        purge_reason,
     ) = values
     expires = None if expires_at is None else datetime.fromisoformat(expires_at)
     return Row(
@@ -146,6 +153,8 @@ def read_row(values: Sequence[Any], now: datetime) -> Row:
         expires,
         datetime.fromisoformat(created_at),
         datetime.fromisoformat(updated_at),
+        None if purged_at is None else datetime.fromisoformat(purged_at),
+        purge_reason,
     )
 
 
@@ -172,7 +181,15 @@ def row_values(row: Row) -> tuple[object, ...]:
         None if row.expires_at is None else format_time(row.expires_at),
         format_time(row.created_at),
         format_time(row.updated_at),
+        None if row.purged_at is None else format_time(row.purged_at),
+        row.purge_reason,
     )
+
+
+def columns_in(connection: sqlite3.Connection) -> str:
+    """Return the columns as a ledger of any version has them; what an older one lacks is NULL."""
+    there = {str(column[1]) for column in connection.execute("PRAGMA table_info(memory)")}
+    return ", ".join(name if name in there else f"NULL AS {name}" for name in _NAMES)
 
 
 def _labels(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.memory.journal import bytes_of
-from muniment.memory.ledger.faults import LedgerFault
+from muniment.memory.ledger.faults import LedgerFault, RowPurged
 from muniment.memory.ledger.notes import SURFACE, row_of
 from muniment.memory.ledger.row import InvalidRow, checked
 from muniment.memory.origin import Origin
@@ -70,7 +70,7 @@ def _taken_back(team: Team, written: Written, origin: Origin) -> bool:
                 before = row_of(entry.text_before)
             except (ValueError, TypeError):
                 return False
-        with suppress(NotFound):
+        with suppress(NotFound, RowPurged):
             whole = team.ledger.take_back(entry.item, entry.digest_after, before, origin) and whole
     return whole
 

@@ -1,4 +1,4 @@
-"""Ledger rows by hand: taken out of recall, brought back, and made one's own."""
+"""Ledger rows by hand: taken out of recall, brought back, made one's own, and purged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from muniment.session.holdings.items import Item
 from muniment.tui.by_hand.door import asker_of, decide, done, origin_of
 
 if TYPE_CHECKING:
+    from muniment.memory.ledger.row import Row
     from muniment.session.engine import Engine
     from muniment.tui.app import MunimentApp
 
@@ -18,6 +19,9 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
     """Take a row out of recall, through the dialog."""
     ledger = engine.surfaces.ledger
     row = await asyncio.to_thread(ledger.get, item.id)
+    if row.status == "retracted":
+        await _purge(app, engine, row)
+        return
     proposal = Proposal(
         id=f"retract-{row.id}",
         tool="memory panel",
@@ -30,7 +34,7 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
             Field("status", row.status),
             Field("title", row.title),
             Field("source", row.source),
-            Field("effect", "no pack carries it any more; h restores it"),
+            Field("effect", "no pack carries it any more; h restores it, d once more purges its text"),
         ),
         plan=row,
         change=Change("body", row.body, None),
@@ -42,6 +46,36 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
     if decision.allowed:
         await asyncio.to_thread(ledger.retract, row.id, origin_of(engine))
         done(app, f"Retracted {row.id}; h on it restores it.", f"retracted {row.id}")
+
+
+async def _purge(app: MunimentApp, engine: Engine, row: Row) -> None:
+    """Remove what a retracted row says for good, through the dialog."""
+    if row.purged_at is not None:
+        app.notify(f"{row.id} was purged already; nothing of its text is left.", markup=False)
+        return
+    proposal = Proposal(
+        id=f"purge-{row.id}",
+        tool="memory panel",
+        title="Purge a ledger row",
+        fields=(
+            Field("identifier", row.id),
+            Field("scope", row.scope_kind if not row.scope_key else f"{row.scope_kind} — {row.scope_key}"),
+            Field("type", row.type),
+            Field("trust", row.trust),
+            Field("title", row.title),
+            Field("source", f"{row.source} — as it was afterwards"),
+            Field("effect", "its text leaves the ledger, its log and the journal for good; no undo"),
+        ),
+        plan=row,
+        change=Change("body", row.body, None),
+        coverage="This approval covers purging this one row, once.",
+        shown_later="A mark stays: its id, its times and that it was purged. Files and sessions keep theirs.",
+        asker=asker_of(engine),
+    )
+    decision = await decide(app, proposal)
+    if decision.allowed:
+        gone = await asyncio.to_thread(engine.surfaces.ledger.purge, row.id, origin_of(engine))
+        done(app, " ".join((f"Purged {row.id}.", *gone.left)), f"purged {row.id}")
 
 
 async def restore(app: MunimentApp, engine: Engine, item: Item) -> None:
