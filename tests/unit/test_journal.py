@@ -16,6 +16,7 @@ from muniment.memory.records.store import RecordStore
 from muniment.memory.user.plans import SaveRequest
 from muniment.safety.errors import MunimentError, NotFound
 from muniment.safety.files import digest, write_atomic
+from support.faults import full_disk
 from support.records import AGENT, START, USER, Clock, World, delete, store
 
 
@@ -352,6 +353,20 @@ def test_a_directory_swapped_for_a_link_is_not_written_through_by_an_undo(tmp_pa
     with pytest.raises(CannotUndo):
         records.commit_undo(plan, USER)
     assert (moved / "r.yaml").exists()
+
+
+def test_a_write_that_cannot_be_journalled_does_not_happen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    path = store(records, "R", "one", id="r").path
+    with full_disk(monkeypatch, world.paths.journal), pytest.raises(MunimentError, match="no space left"):
+        store(records, "R", "two", id="r")
+    assert content(records) == "one"
+    assert len(list(records.journal.entries())) == 1
+    delete(records, "r")
+    assert not path.exists()
 
 
 def test_every_line_of_the_journal_is_json_with_the_decision(tmp_path: Path) -> None:

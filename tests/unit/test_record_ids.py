@@ -36,6 +36,10 @@ def test_an_id_is_the_words_of_the_title(title: str, expected: str) -> None:
     assert derive_id(title) == expected
 
 
+def test_half_a_character_in_a_title_is_no_error() -> None:
+    assert is_valid_id(derive_id("\ud800"))
+
+
 def test_titles_without_latin_letters_get_different_stable_ids() -> None:
     titles = ["中文标题", "发布清单", "Правила проверки", "รายการตรวจ", "📌🧪"]
     ids = [derive_id(title) for title in titles]

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muniment.memory.records.plans import StoreRefused, StoreRequest
+from muniment.memory.records.plans import ChangedAfterApproval, StoreRefused, StoreRequest
+from muniment.memory.records.scan import read_bodies
 from muniment.memory.records.scope import resolve_chain
+from muniment.safety.errors import MunimentError, NotFound
 from support.records import AGENT, World, put, store
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
@@ -93,6 +95,70 @@ def test_a_link_inside_memory_is_named_as_skipped_and_not_followed(tmp_path: Pat
         ("leak.yaml", "is a symbolic link"),
         ("sub", "is a symbolic link"),
     ]
+
+
+def test_where_the_global_store_is_a_link_no_project_takes_its_place(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    (tmp_path / "outside").mkdir()
+    world.global_dir.mkdir(parents=True)
+    (world.global_dir / "memory").symlink_to(tmp_path / "outside")
+    records = world.store(cwd)
+    with pytest.raises(StoreRefused, match=r"globally.*symbolic link"):
+        store(records, "New", scope="global")
+    put(cwd / ".muniment", "ours")
+    with pytest.raises(NotFound):
+        records.get("ours", "global")
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_memory_swapped_for_a_link_after_it_was_looked_at_is_not_followed(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    outside = world.directory("outside", scope=True) / ".muniment"
+    leak = put(outside, "r", content="secret words")
+    cwd = world.directory("work", scope=True)
+    put(cwd / ".muniment", "r", content="our words")
+    records = world.store(cwd)
+    metas = [each.meta for each in records.snapshot().entries]
+    update = records.plan_store(StoreRequest("New", "new words", id="r"), origin=AGENT)
+    new = records.plan_store(StoreRequest("Another", "new words"), origin=AGENT)
+    memory = cwd / ".muniment" / "memory"
+    memory.rename(tmp_path / "moved")
+    memory.symlink_to(outside / "memory")
+    assert list(read_bodies(metas)) == []
+    for plan in (update, new):
+        with pytest.raises(MunimentError):
+            records.commit(plan, AGENT)
+    assert "secret words" in leak.read_text()
+    assert [path.name for path in (outside / "memory").iterdir()] == ["r.yaml"]
+
+
+def test_where_the_memory_is_gone_nothing_is_read_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    path = put(cwd / ".muniment", "r")
+    metas = [each.meta for each in world.store(cwd).snapshot().entries]
+    path.rename(cwd / "r.yaml")
+    path.parent.rmdir()
+    monkeypatch.chdir(cwd)
+    assert len(metas) == 1
+    assert list(read_bodies(metas)) == []
+
+
+@AS_ROOT
+def test_what_was_approved_is_not_written_into_a_scope_that_became_somebody_elses(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    path = put(cwd / ".muniment", "r", content="ours")
+    before = path.read_bytes()
+    records = world.store(cwd)
+    plan = records.plan_store(StoreRequest("New", "new words", id="r"), origin=AGENT)
+    os.chown(cwd / ".muniment", STRANGER, STRANGER)
+    with pytest.raises(ChangedAfterApproval):
+        records.commit(plan, AGENT)
+    assert path.read_bytes() == before
 
 
 def test_a_link_above_the_scope_is_fine(tmp_path: Path) -> None:
