@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 from common import CHANGED, CHANGED_AT, arguments, quantiles, report, rest, texts, timed
 
 from muniment.memory.journal import Journal
 from muniment.memory.records.store import RecordStore
+from muniment.memory.watch import memory_directories, watch_memory
 from muniment.paths import resolve_paths
 
 source, place = arguments()
@@ -28,6 +32,11 @@ for each in memories:
     write(each)
 paths = resolve_paths()
 store = RecordStore(paths, place, journal=Journal(paths.journal))
+if "--watched" in sys.argv:
+    watch = watch_memory(lambda: memory_directories(store.chain()), lambda: None, print)
+    while watch.mark() is None:
+        time.sleep(0.01)
+    store.watched = watch.mark
 rest()
 ingest = timed(follow)
 write({**memories[CHANGED_AT], "body": CHANGED})
