@@ -258,6 +258,14 @@ async def test_empty_arguments_mean_none(place: Place, arguments: str) -> None:
     assert tools.look.ran == [""]
 
 
+def told_once(events: list[ev.Event]) -> bool:
+    """Tell whether every call was told once, before its result, and has one."""
+    called = [(each.id, each.tool) for each in only(events, ev.ToolCalled)]
+    ended = [(each.id, each.tool) for each in only(events, ev.ToolFinished)]
+    firsts = [each for each in events if isinstance(each, (ev.ToolCalled, ev.ToolFinished))][::2]
+    return called == ended and all(isinstance(each, ev.ToolCalled) for each in firsts)
+
+
 async def test_at_most_eight_requests(place: Place) -> None:
     tools = Tools()
     model = StepModel(lambda request: Say(calls=(call("look", f"c{len(request.items)}"),)))
@@ -267,6 +275,7 @@ async def test_at_most_eight_requests(place: Place) -> None:
     assert len(model.requests) == 8
     assert len(tools.look.ran) == 7
     assert only(events, ev.ToolFinished)[-1].status == "not_executed"
+    assert told_once(events)
     assert "8 requests" in only(events, ev.ErrorRaised)[0].text
     model.steps = (Say("went on"),)
     ended, _ = await run(engine, "go on")
@@ -281,6 +290,7 @@ async def test_at_most_sixteen_calls(place: Place) -> None:
     assert ended.status == "failed"
     assert len(tools.look.ran) == 16
     assert [event.status for event in only(events, ev.ToolFinished)] == ["completed"] * 16 + ["not_executed"]
+    assert told_once(events)
     assert len(model.requests) == 1
 
 
@@ -301,6 +311,7 @@ async def test_calls_of_a_cut_reply_never_run(place: Place, finish: str) -> None
     assert tools.keep.ran == []
     assert not only(events, ev.ProposalMade)
     assert result_of(engine, "c1")["status"] == "not_executed"
+    assert told_once(events)
     assert "The reply was cut." in [event.text for event in only(events, ev.Notice)]
 
 

@@ -37,6 +37,8 @@ async def stopped(
     assert ended.status == "cancelled"
     assert events[-1] == ended
     assert not engine.busy
+    called = [each.id for each in only(events, ev.ToolCalled)]
+    assert called == [each.id for each in only(events, ev.ToolFinished)]
     return ended, events
 
 

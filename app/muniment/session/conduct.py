@@ -20,13 +20,14 @@ from muniment.model.base import (
     UserItem,
 )
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.session.calls import STOPPED_BEFORE, Calls, Emit, told
+from muniment.session.calls import STOPPED_BEFORE, Calls, Emit, Journalist, object_or_text, told
 from muniment.session.events import (
     Compacted,
     ErrorRaised,
     Notice,
     ReplyEnded,
     RequestSent,
+    ToolCalled,
     TurnEnded,
     TurnStatus,
     UserSaid,
@@ -37,6 +38,7 @@ from muniment.session.request import compaction
 from muniment.session.request.context import Assembly, Context
 from muniment.session.trace import Trace
 from muniment.session.waiting import uncut
+from muniment.tools.base import ToolResult
 
 MAX_REQUESTS = 8
 MAX_CALLS = 16
@@ -59,6 +61,8 @@ class Running:
     usage: Usage = field(default_factory=Usage)
     reply: Reply = field(default_factory=Reply)
     compaction_tried: bool = False
+    reached: set[str] = field(default_factory=set)
+    """The ids of the calls that were told, so that no result is told of a call that nobody heard of."""
 
     @classmethod
     def begin(cls, emit: Emit) -> Running:
@@ -191,7 +195,7 @@ class Conductor:
                 result = told("cancelled", STOPPED_BEFORE)
             else:
                 result = told("not_executed", "The turn ended before this call ran; it was not executed.")
-            await self._calls.finish(state.call, result, turn.emit, log)
+            await self._untouched(turn, state.call, result, log)
         await log("turn_end", status=status)
 
     async def _keep(self, turn: Running, finished: Finished, calls: tuple[ToolCall, ...]) -> None:
@@ -221,9 +225,10 @@ class Conductor:
             elif turn.calls > MAX_CALLS:
                 text = f"Not executed: a turn has at most {MAX_CALLS} tool calls."
             else:
+                turn.reached.add(call.id)
                 await self._calls.run(call, self._mode, turn.emit, log)
                 continue
-            await self._calls.finish(call, told("not_executed", text), turn.emit, log)
+            await self._untouched(turn, call, told("not_executed", text), log)
         self.batch = (0, 0)
         if last:
             return f"The turn stopped at its limit of {MAX_REQUESTS} requests; send a message to go on."
@@ -232,6 +237,13 @@ class Conductor:
         if turn.cuts >= MAX_CUT_REPLIES:
             return f"The turn stopped: {turn.cuts} replies were cut inside a tool call."
         return ""
+
+    async def _untouched(self, turn: Running, call: ToolCall, result: ToolResult, log: Journalist) -> None:
+        """Give a call its result without running it, told first where the turn had not come to it."""
+        if call.id not in turn.reached:
+            turn.reached.add(call.id)
+            turn.emit(ToolCalled(call.id, call.name, object_or_text(call.arguments)))
+        await self._calls.finish(call, result, turn.emit, log)
 
     async def _ask(self, turn: Running, request: ModelRequest, reply: Reply, *, show: bool) -> Finished:
         turn.requests += 1
