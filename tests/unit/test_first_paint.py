@@ -12,7 +12,7 @@ import pytest
 from support.environment import isolated
 
 _PAINT = """
-import json, sys
+import sys
 from pathlib import Path
 from muniment.paths import resolve_paths
 from muniment.session.options import StartOptions
@@ -30,7 +30,10 @@ class Painted(MunimentApp):
             self.told = {"screens": len(self.screen_stack), "panel": parts}
 
     def _begin(self):  # called when the first frame is out
-        Path(sys.argv[1]).write_text(json.dumps({**self.told, "modules": list(sys.modules)}))
+        loaded = list(sys.modules)
+        import json
+
+        Path(sys.argv[1]).write_text(json.dumps({**self.told, "modules": loaded}))
         self.exit(0)
 
 paths = resolve_paths()
@@ -39,7 +42,7 @@ Painted(Boot(paths, Path.cwd(), {}, load_settings(paths, {}), StartOptions())).r
 ALLOWED = {"approval.gate", "approval.policy", "paths", "session.options"}
 WHOLE = ("safety", "settings")
 LATER = {"openai", "yaml", "sqlite3", "watchfiles", "markdown_it", "pygments", "hashlib", "secrets"}
-LATER |= {"rich._emoji_codes"}
+LATER |= {"json", "rich._emoji_codes"}
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ class Composer(TextField):
         at: int | None
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True)
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
         # A text area takes two function keys for selecting, which mean other things on this screen.
         for key in ("f6", "f7"):
             self._bindings.key_to_bindings.pop(key, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -126,6 +125,8 @@ class ToolLine(Static, can_focus=True):
         arguments = self.part.arguments
         if isinstance(arguments, str):
             return reading(arguments) or "no arguments"
+        import json
+
         lines = [
             f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
             for key, value in arguments.items()
