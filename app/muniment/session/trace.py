@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,10 @@ _SHORTEST_KEY = 8
 class Trace:
     """Appends to one file; a disk that refuses costs the trace and never the turn."""
 
-    def __init__(
-        self, path: Path, *, scrub: Callable[[str], str] = str, clock: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, path: Path, *, scrub: Callable[[str], str] = str) -> None:
         self.path = path
         self.fault: str | None = None
         self._scrub = scrub
-        self._clock = clock
 
     def request(self, turn_id: str, number: int, provider: str, model: str, request: ModelRequest) -> None:
         """Write what goes out."""
@@ -65,7 +61,7 @@ class Trace:
         self._write("failure", turn_id, number, {"error": sentence, "text": text})
 
     def _write(self, kind: str, turn_id: str, number: int, body: Mapping[str, Any]) -> None:
-        head = {"kind": kind, "time": self._clock().strftime("%Y-%m-%dT%H:%M:%SZ"), "turn_id": turn_id}
+        head = {"kind": kind, "time": utc_now().strftime("%Y-%m-%dT%H:%M:%SZ"), "turn_id": turn_id}
         value = {**head, "number": number, **body}
         line = clean_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
         try:

@@ -66,13 +66,10 @@ class Scorer:
         self._required = [number for number, term in enumerate(query.terms) if term.required]
         self._worth: tuple[Corpus, list[float]] | None = None
 
-    def tally(self, fields: Sequence[str], *, spans: bool = True) -> Tally:
-        """Count the terms in the fields of one text, given in the order of the weights, the body last.
-
-        Without `spans` only the counts are looked for.
-        """
+    def tally(self, fields: Sequence[str]) -> Tally:
+        """Count the terms in the fields of one text, given in the order of the weights, the body last."""
         counts = [0.0] * len(self._terms)
-        found, standing = self._across(fields, spans=spans)
+        found, standing = self._across(fields, spans=True)
         for number, by_field in found.items():
             counts[number] = sum(map(mul, self._weights, by_field))
         return Tally(counts, sum(map(len, fields)), standing)

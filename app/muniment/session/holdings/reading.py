@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from muniment.memory.records.listing import Listed, Snapshot
     from muniment.memory.surfaces import Surfaces
 
+_MOST_STAMPED = 20_000
+"""So many files of a directory are looked at for changes."""
 Part = tuple[tuple[Group, ...], tuple[Passed, ...]]
 
 
@@ -157,11 +159,11 @@ def record_item(listed: Listed) -> Item:
     return Item("record", meta.id, meta.title, str(meta.scope.directory), state, words, ref=listed)
 
 
-def stamp_of(path: Path, *, most: int = 20_000) -> Hashable:
+def stamp_of(path: Path) -> Hashable:
     """Return what changes when a file, or any file below a directory, changes; cheap, and never fails."""
     found: list[tuple[str, int, int, int]] = []
     waiting = [str(path)]
-    while waiting and len(found) < most:
+    while waiting and len(found) < _MOST_STAMPED:
         at = waiting.pop()
         try:
             info = os.lstat(at)
