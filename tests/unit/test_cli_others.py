@@ -386,3 +386,19 @@ def test_an_editor_that_is_not_there_is_told_in_words(cli: Inside, monkeypatch: 
     assert done.code == 1
     assert "The editor no-such-editor --wait could not be started: No such file or directory." in done.err
     assert "Errno" not in done.err
+
+
+def test_what_recall_did_is_listed_of_the_project_here_or_of_every_place(
+    cli: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        place = tmp_path / name
+        (place / ".muniment").mkdir(parents=True)
+        monkeypatch.chdir(place)
+        assert cli("memory", "store", "--title", f"Quince {name}", "--content", f"quince of {name}").code == 0
+        assert cli("run", "--prompt", "quince", "--provider", "rehearsal").code == 0
+    (row,) = cli("ledger", "telemetry", "--scope", "project", "--json").json["rows"]
+    assert row["ids"] == ["quince-two"]
+    for arguments in ((), ("--scope", "global"), ("--all",)):
+        rows = cli("ledger", "telemetry", *arguments, "--json").json["rows"]
+        assert [row["ids"] for row in rows] == [["quince-two"], ["quince-one"]]

@@ -66,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made = command("telemetry", "list what recall did, newest first", telemetry)
     made.add_argument("--limit", type=positive, default=20, help="at most so many (default 20)")
     made.add_argument("--all", action="store_true", help="all turns that are kept")
+    made.add_argument(
+        "--scope",
+        choices=("project", "global"),
+        help="project: only turns of the sessions of the project here; global: of every place",
+    )
 
 
 def search(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -218,7 +223,15 @@ def bring_in(arguments: argparse.Namespace, shell: Shell) -> int:
 def telemetry(arguments: argparse.Namespace, shell: Shell) -> int:
     """List the turns of recall: what was asked, what was chosen, and how long it took."""
     kept = shell.surfaces.recall.telemetry
-    rows = kept.newest(-1 if arguments.all else arguments.limit)
+    limit = None if arguments.all else arguments.limit
+    if arguments.scope == "project":
+        from muniment.cli.session import of_project
+        from muniment.session.logs.stored import list_sessions
+
+        here = {each.id for each in of_project(shell, list_sessions(shell.paths))}
+        rows = [row for row in kept.newest(-1) if row.session in here][:limit]
+    else:
+        rows = kept.newest(-1 if limit is None else limit)
     if arguments.json:
         shell.json({"rows": [row.as_dict() for row in rows], "kept": kept.count()})
         return OK

@@ -62,7 +62,7 @@ def list_all(arguments: argparse.Namespace, shell: Shell) -> int:
 
     limit = None if arguments.all else arguments.limit
     if arguments.scope == "project":
-        here = _of_project(shell, list_sessions(shell.paths))
+        here = of_project(shell, list_sessions(shell.paths))
         sessions, total = here[:limit], len(here)
     else:
         sessions, total = list_sessions(shell.paths, limit=limit), len(session_paths(shell.paths))
@@ -153,7 +153,7 @@ def rate(arguments: argparse.Namespace, shell: Shell) -> int:
     return OK
 
 
-def _of_project(shell: Shell, sessions: list[SessionInfo]) -> list[SessionInfo]:
+def of_project(shell: Shell, sessions: list[SessionInfo]) -> list[SessionInfo]:
     """Return the sessions that were started in the project of the working directory or below it."""
     from pathlib import Path
 
