@@ -39,8 +39,9 @@ class SearchScreen(Sheet[None]):
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"
     BINDING_GROUP_TITLE = "Search"
     HELP = (
-        "Type words; Enter or Down reaches the hits, Enter there opens one and Escape comes back here. "
-        "Kind and scope narrow; what is overridden, expired, held or retracted is shown on demand."
+        "Type words, of the last one half will do; Enter or Down reaches the hits, Enter there opens one and "
+        "Escape comes back here. Kind and scope narrow; what is overridden, expired, held or retracted is "
+        "shown on demand."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Back to the session", id="search.back"),
