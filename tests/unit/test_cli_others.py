@@ -144,6 +144,9 @@ def test_the_switch_for_the_digest_means_what_it_says(
     done = cli("context", "--json")
     assert [each["name"] for each in done.json["blocks"]] == (["digest"] if digest else [])
     assert done.err.count("MUNIMENT_NO_MEMORY_INJECT") == (1 if noticed else 0)
+    ran = cli("run", "--prompt", "hello", "--provider", "rehearsal", "--json").events
+    told = [each for each in ran if "MUNIMENT_NO_MEMORY_INJECT" in each.get("text", "")]
+    assert [each["event"] for each in told] == (["notice"] if noticed else [])
     assert cli("tool", "call", "memory_list", "--json").json["status"] == "completed"
 
 

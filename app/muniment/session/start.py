@@ -320,7 +320,9 @@ class Opening:
             retrieval=retrieval_state(recipe, settings, self.environ),
             scrub=self.scrub,
         )
-        if not self.options.headless and recipe.memory.digest and not self._suppressed():
+        # Read in a pipe too, which has no digest: a switch that means nothing is told wherever it stands.
+        suppressed = self._suppressed()
+        if not self.options.headless and recipe.memory.digest and not suppressed:
             self.notices.extend(context.build_digest())
         elif _RECORD_TOOLS & set(names):
             self.notices.extend(context.look_at_records())
