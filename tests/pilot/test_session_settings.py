@@ -15,7 +15,7 @@ from support.app import boot_for, opened, project_at, until
 
 
 @pytest.mark.parametrize(
-    ("setting", "theme"), [("dark", "muniment-dark"), ("light", "muniment-light"), ("ansi", "ansi-dark")]
+    ("setting", "theme"), [("dark", "muniment-dark"), ("light", "muniment-light"), ("ansi", "muniment-ansi")]
 )
 async def test_each_theme_of_the_settings_is_one_of_the_apps(
     tmp_path: Path, setting: str, theme: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +23,7 @@ from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.screens.session import LATER_SECONDS, SessionScreen
 from muniment.tui.signals import Signals
-from muniment.tui.theme import THEMES, theme_named
+from muniment.tui.theme import ANSI, THEMES, theme_named
 from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.memory_panel import MemoryPanel
 
@@ -102,7 +103,8 @@ class MunimentApp(FrontDoorApp):
         self._options = boot.options
         self._signals = Signals(self)
         self._quit_asked = float("-inf")
-        for theme in THEMES:
+        self._opening = asyncio.Lock()
+        for theme in (*THEMES, ANSI):
             self.register_theme(theme)
         screen = boot.settings.tui
         self.theme = theme_named(screen.theme)
@@ -145,6 +147,11 @@ class MunimentApp(FrontDoorApp):
     @work(exclusive=True, group="open-session", exit_on_error=True)
     async def open(self, options: StartOptions) -> None:
         """Open a session in place of the present one; asks what has to be asked first."""
+        # One after the other, and none broken off: what is half open would keep its session locked.
+        if True:
+            await self._open(options)
+
+    async def _open(self, options: StartOptions) -> None:
         from muniment.tui.opening import look_around, opened
 
         found = await opened(self, options)

@@ -21,8 +21,14 @@ PAPER = """
         & Button.-style-default:focus {
             color: $background; background: $foreground; background-tint: transparent; text-style: bold;
         }
+        /* The terminal's own colours have no shade for a field, so a bar stands at its edge. */
+        & Input:ansi, & TextArea:ansi { border-left: outer $border-blurred !important; }
+        & Input:ansi:focus, & TextArea:ansi:focus {
+            background: ansi_default; border-left: outer $primary !important;
+        }
+        & Button:ansi.-style-default { text-style: bold underline; }
         & Button:ansi.-style-default:focus {
-            color: ansi_default; background: ansi_default; text-style: reverse;
+            color: ansi_default; background: ansi_default; text-style: bold reverse;
         }
 """
 """What is filled in: fields, the words about them, and buttons of one line."""

@@ -61,8 +61,44 @@ LIGHT = Theme(
         "text-disabled": "#52616f",
     },
 )
+ANSI = Theme(
+    name="muniment-ansi",
+    ansi=True,
+    primary="ansi_blue",
+    secondary="ansi_cyan",
+    accent="ansi_green",
+    warning="ansi_yellow",
+    error="ansi_red",
+    success="ansi_green",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    dark=True,
+    variables={
+        "ansi-background": "ansi_black",
+        "ansi-foreground": "ansi_white",
+        # Black on black and white on white show nothing, and it is not known which of them this would be.
+        "border-blurred": "ansi_bright_black",
+        "block-cursor-foreground": "ansi_default",
+        "block-cursor-background": "ansi_default",
+        "input-cursor-background": "ansi_bright_black",
+        "input-cursor-foreground": "ansi_bright_white",
+        "input-cursor-text-style": "bold",
+        "input-selection-background": "ansi_blue",
+        "input-selection-foreground": "ansi_bright_white",
+        "screen-selection-background": "ansi_blue",
+        "screen-selection-foreground": "ansi_bright_white",
+        "scrollbar": "ansi_bright_black",
+        "scrollbar-hover": "ansi_white",
+        "scrollbar-active": "ansi_blue",
+        "scrollbar-background": "ansi_default",
+    },
+)
 THEMES = (DARK, LIGHT)
-_NAMES = {"dark": DARK.name, "light": LIGHT.name, "ansi": "ansi-dark"}
+"""The two whose colours are our own."""
+_NAMES = {"dark": DARK.name, "light": LIGHT.name, "ansi": ANSI.name}
 
 
 def theme_named(setting: str) -> str:

@@ -162,7 +162,10 @@ class ApprovalPanel(Vertical):
                 words = f"{lines} ▼ " if last < total else f"{lines} "
         content = Content(words)
         if warning:
-            content += Content.styled(warning, "$foreground on $warning-muted bold")
+            ansi = self.app.current_theme.ansi
+            content += Content.styled(
+                warning, "$text-warning bold reverse" if ansi else "$foreground on $warning-muted bold"
+            )
         self.place.update(content)
 
     def scroll_text(self, action: str) -> None:
