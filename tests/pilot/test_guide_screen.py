@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList
+from textual.widgets._markdown import MarkdownTable
 
 from muniment.guide import pages
 from muniment.session.tour import steps
 from muniment.tui.app import MunimentApp
 from muniment.tui.screens import tour
-from muniment.tui.screens.guide import GuideScreen
+from muniment.tui.screens.guide import READ_SECONDS, GuideScreen
 from muniment.tui.screens.map import MapScreen
 from muniment.tui.screens.settings import SettingsScreen
 from muniment.tui.screens.tour import TourScreen
@@ -282,3 +284,24 @@ async def test_the_map_leads_to_sessions_and_to_the_guide(tmp_path: Path) -> Non
         await pilot.press("end", "enter")
         await until(pilot, lambda: isinstance(app.screen, GuideScreen))
         await until(pilot, lambda: page(app).startswith("# Privacy"))
+
+
+async def test_going_on_while_a_page_is_laid_out_leaves_no_piece_of_it_behind(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, GuideScreen))
+        guide = app.screen
+        page = guide.query_one("#guide-page", Markdown)
+        await until(pilot, lambda: bool(page.query(MarkdownTable)))
+        options = guide.query_one("#guide-topics", OptionList)
+        await until(pilot, lambda: options.option_count > 6)
+        for delay in (0.0, 0.01, 0.04):
+            # The page of keys has many tables, and takes a while to come and to go.
+            keys = max(at for at in range(options.option_count - 4) if not options.options[at].disabled)
+            for at in (keys, 2, keys, 0):
+                options.highlighted = at
+                await asyncio.sleep(READ_SECONDS + delay)
+        await until(pilot, lambda: page.source.startswith("# Keys of this place"))
+        await until(pilot, lambda: not [each for each in guide.walk_children() if each._closed], seconds=5)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.session_screen)

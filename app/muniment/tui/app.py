@@ -144,11 +144,11 @@ class MunimentApp(FrontDoorApp):
         else:
             self.open(self._options)
 
-    @work(exclusive=True, group="open-session", exit_on_error=True)
+    @work(group="open-session", exit_on_error=True)
     async def open(self, options: StartOptions) -> None:
         """Open a session in place of the present one; asks what has to be asked first."""
         # One after the other, and none broken off: what is half open would keep its session locked.
-        if True:
+        async with self._opening:
             await self._open(options)
 
     async def _open(self, options: StartOptions) -> None:

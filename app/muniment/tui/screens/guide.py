@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from muniment.guide import Page, page_of, pages, search
 from muniment.safety.visible import reading_line
 from muniment.tui.alive import stands
+from muniment.tui.begin import whole
 from muniment.tui.looks import Sheet
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing
@@ -175,7 +176,7 @@ class GuideScreen(Sheet[None]):
         here, page = self.query_one("#guide-here", Static), self.query_one("#guide-page", Prose)
         here.display, page.display = topic.page is None, topic.page is not None
         if topic.page is not None:
-            await page.update(topic.page.text)
+            await whole(page.update(topic.page.text))
         else:
             here.update(_PLACES[topic.place])
 
