@@ -136,7 +136,7 @@ class MemoryStore(Tool[StoreRequest]):
             size = sum(len(part.encode("utf-8")) for part in parts)
             if size > NEW_TEXT_MAX_BYTES:
                 raise InvalidArguments(
-                    f"{self.name}: {name} has {size} bytes; at most {NEW_TEXT_MAX_BYTES} can "
+                    f"{self.name}: {size} bytes of {name}; at most {NEW_TEXT_MAX_BYTES} can "
                     "be put before a person; store a longer one by hand: `muniment memory store --content -`."
                 )
 
