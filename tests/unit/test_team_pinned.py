@@ -78,6 +78,18 @@ def test_the_signature_is_no_content_and_gives_the_date() -> None:
     assert entry == PinnedEntry("Rule", "One.\n\nTwo.", "info", "2026-11-30")
 
 
+@pytest.mark.parametrize("line", ["_Pinned by human on 2026-11-30_", "*pinned by ada on 2026-11-30*  "])
+def test_a_signature_in_other_words_is_no_content_either(line: str) -> None:
+    assert parse(f"### Rule\n\nOne.\n\n{line}\n") == [PinnedEntry("Rule", "One.", date="2026-11-30")]
+
+
+@pytest.mark.parametrize(
+    "line", ["_Pinned by ada on 2026-11-30*", "Pinned by ada on 2026-11-30", "_Pinned by ada_"]
+)
+def test_a_line_that_only_resembles_a_signature_is_content(line: str) -> None:
+    assert parse(f"### Rule\n\nOne.\n{line}\n") == [PinnedEntry("Rule", f"One.\n{line}")]
+
+
 def test_two_entries_are_two_and_a_heading_without_an_empty_line_is_none() -> None:
     text = "# Pinned\n\n### One\n\na\n\n### Two\n\nb\n"
     assert [(each.title, each.content) for each in parse(text)] == [("One", "a"), ("Two", "b")]

@@ -29,7 +29,10 @@ LEVELS: tuple[Level, ...] = ("info", "warning", "critical")
 _DOTS: dict[str, Level] = {"\U0001f534": "critical", "\U0001f7e1": "warning"}
 _HEADER = "# Pinned\n\nWhat every session in this place is shown first. Only you write here.\n"
 _HEADING = re.compile(r"^###[ \t]+(?P<title>\S.*?)[ \t]*$")
-_SIGNED = re.compile(r"^_Pinned by user on (?P<date>\d{4}-\d\d-\d\d)_[ \t]*$")
+# Files of other programs, or written by hand, sign in other words and with the other mark.
+_SIGNED = re.compile(
+    r"^(?P<mark>[_*])pinned by [\w-]{1,64} on (?P<date>\d{4}-\d\d-\d\d)(?P=mark)[ \t]*$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
