@@ -457,9 +457,9 @@ async def test_the_filter_reaches_every_section_and_down_goes_to_what_was_found(
         )
         assert not any(each.id == "tone" for each in items(app))
         await pilot.press("down")
-        row = app.session_screen.panel.current
-        assert row is not None
-        assert row.item is not None
+        await until(
+            pilot, lambda: (row := app.session_screen.panel.current) is not None and row.item is not None
+        )
         await pilot.press("escape")
         await until(pilot, lambda: any(each.id == "tone" for each in items(app)))
         await pilot.press("slash", *"no such thing at all")
