@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from muniment.safety.pattern import LazyPattern
 
 _PICTOGRAPHS = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u2388\u23cf\u23e9-\u23fa\u24c2"
@@ -24,7 +24,7 @@ _DRESS = "(?:[\ufe0e\ufe0f]|[\U0001f3fb-\U0001f3ff])?"
 _FLAG_TAGS = "\U0001f3f4(?:{})\U000e007f".format(
     "|".join("".join(chr(0xE0000 + ord(letter)) for letter in word) for word in ("gbeng", "gbsct", "gbwls"))
 )
-PICTOGRAPH = re.compile(f"[{_PICTOGRAPHS}]")
+PICTOGRAPH = LazyPattern(f"[{_PICTOGRAPHS}]")
 EMOJI = (
     f"{_FLAG_TAGS}"
     "|[0-9#*]\ufe0f\u20e3"

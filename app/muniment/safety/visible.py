@@ -44,7 +44,7 @@ IN_WORDS = (
 """Joiners and selectors that their scripts need inside words."""
 
 _ANY_HIDDEN = re.compile(f"[{_HIDDEN}\t]")
-_HIDDEN_ONE = re.compile(f"[{_HIDDEN}]")
+_HIDDEN_ONE = LazyPattern(f"[{_HIDDEN}]")
 _ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _READING = LazyPattern(f"(?P<keep>{EMOJI}|{IN_WORDS})|\r\n|[{_HIDDEN}]")
 
