@@ -32,9 +32,10 @@ class KeysInOrder(_Widget):
         # An action with a dot belongs to the screen or the app, which have an order of their own.
         if active is None or active.node is not self or "." in active.binding.action or not active.enabled:
             return
-        event.stop()
-        event.prevent_default()
-        await self.app.run_action(active.binding.action, self)
+        # What the field has no use for, such as scrolling where there is nothing to scroll, is for others.
+        if await self.app.run_action(active.binding.action, self):
+            event.stop()
+            event.prevent_default()
 
 
 class LineField(KeysInOrder, Input):
