@@ -575,3 +575,14 @@ def test_a_directory_whose_name_is_no_utf8_keeps_memory_like_any_other(
     assert cli("memory", "export", "out").code == 0
     assert cli("memory", "undo", "--yes").code == 0
     assert cli("memory", "delete", "odd-place", "--yes").code == 0
+
+
+def test_a_list_without_a_scope_says_that_it_takes_no_part_and_why(cli: Inside, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "leak.yaml").write_text("id: leak\ntitle: T\ncontent: C\n")
+    (tmp_path / ".muniment").mkdir()
+    (tmp_path / ".muniment" / "memory").symlink_to(elsewhere)
+    listed = cli("memory", "list")
+    assert (listed.code, listed.out) == (0, "")
+    assert f"excluded {tmp_path / '.muniment'}: holds a memory/ that is a symbolic link" in listed.err

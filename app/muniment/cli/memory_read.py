@@ -33,6 +33,8 @@ def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
         shell.note("no records here; write one with: muniment memory store --title … --content …")
     for skipped in selection.skipped:
         shell.note(f"skipped {skipped.path}: {skipped.reason}")
+    for excluded in snapshot.chain.excluded:
+        shell.note(f"excluded {excluded.directory}: {excluded.reason}")
     return OK
 
 
