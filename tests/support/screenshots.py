@@ -162,7 +162,7 @@ async def dialogs_shown(target: Path) -> None:
             shown = await dialog(pilot, app)
             await armed(pilot, shown)
             await picture(app, pilot, f"dialog-armed-{suffix}", target)
-            await pilot.press("a")
+            await allow(pilot, app)
             await ready(pilot, app)
             await say(pilot, app, UPDATE)
             shown = await dialog(pilot, app)

@@ -62,6 +62,8 @@ class SearchScreen(Sheet[None]):
     SearchScreen {
         & Input, & Input:focus { height: 3; border: round $border-blurred; background: $background; }
         & Input:focus { border: round $primary; }
+        & Input:ansi { border-left: round $border-blurred !important; }
+        & Input:ansi:focus { border-left: round $primary !important; }
         & #search-where { padding: 0 1; }
         & #search-say { padding: 0 1; }
         & OptionList { margin-top: 1; }
