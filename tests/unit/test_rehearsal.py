@@ -275,6 +275,29 @@ def test_the_update_of_the_guide_reads_the_title_keeps_it_and_reads_again() -> N
     assert "UNTRUSTED-INPUT" not in text
 
 
+@pytest.mark.parametrize(
+    ("first", "where"),
+    [
+        ("Update pilot-review-rule:", {}),
+        ("please update `pilot-review-rule` with memory_store.", {}),
+        ("Update pilot-review-rule in global scope:", {"scope": "global"}),
+    ],
+)
+def test_an_update_names_only_the_record_and_gives_its_fields_line_by_line(
+    first: str, where: dict[str, str]
+) -> None:
+    talk = Talk(f"{first}\ntitle: Pilot rule\ncontent: Cite both notes.")
+    assert talk.calls == [("memory_retrieve", {"id": "pilot-review-rule", **where})]
+    talk.give('Record pilot-review-rule in project scope, /x.\ntitle: "Old"\ncategory: x')
+    fields = {"id": "pilot-review-rule", "title": "Pilot rule", "content": "Cite both notes."}
+    assert talk.calls == [("memory_store", {**fields, **where})]
+
+
+@pytest.mark.parametrize("words", ["Update me on the pilot:\nwhat changed?", "Update README.md:\ncontent: x"])
+def test_an_update_that_names_no_record_asks_for_none(words: str) -> None:
+    assert Talk(words).calls == []
+
+
 def test_an_update_of_a_record_that_is_not_there_asks_for_nothing() -> None:
     talk = Talk(UPDATE)
     text = talk.give("There is no record pilot-review-rule here.")

@@ -47,6 +47,10 @@ _STORE = re.compile(
     r"(?:new )?(?:project |global )?(?:memory|memories|records?)\b)"
 )
 _UPDATE = re.compile(rf"(?i)\bupdate (?:the )?(?:(?P<scope>project|global) )?(?:memory|record) {_ID}{_END}")
+_UPDATE_ID = re.compile(
+    r"(?i)\A\s*(?:please )?update [`'\"“]?(?P<id>[a-z0-9][a-z0-9-]{0,63})[`'\"”]?"
+    r"(?: (?:with|using) memory_store| in (?:the )?(?P<scope>project|global) scope)*\s*[:.]?[ \t]*\n"
+)
 _NEW_CONTENT = re.compile(r"(?is)\b(?:replace|set|change) (?:the|its) content (?:with|to)\s*:?\s*\n?(.*)$")
 _CHANGE = re.compile(
     r"(?is)^\s*(?:please )?(?:change|update|edit|rewrite|correct|replace) (?:the |my |our )?"
@@ -148,7 +152,7 @@ def _call(turn: Turn) -> Plan | None:
 
 
 def _update(turn: Turn) -> Plan | None:
-    match = _UPDATE.search(turn.message)
+    match = _UPDATE.search(turn.message) or _UPDATE_ID.match(turn.message)
     changed = _CHANGE.match(turn.message)
     said = None if changed is None else _CHANGED_TO.match(changed["rest"])
     wanted = _NEW_CONTENT.search(turn.message)
