@@ -13,6 +13,7 @@ from muniment.approval.proposal import Decision, Proposal
 from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, Usage, UserItem
 from muniment.safety.errors import MunimentError
 from muniment.session import events as ev
+from muniment.session.calls import denied
 from muniment.session.engine import Engine, TurnRefused
 from muniment.session.recipes.recipe import ASSISTANT
 from muniment.tools.registry import Registry
@@ -91,6 +92,19 @@ async def test_a_change_is_logged_before_it_runs(place: Place) -> None:
     tail = [type(event).__name__ for event in events]
     assert tail[tail.index("ToolCalled") :][:4] == ["ToolCalled", "ProposalMade", "Decided", "ToolFinished"]
     assert only(events, ev.ToolFinished)[0].changed
+
+
+@pytest.mark.parametrize(
+    ("decision", "sentence"),
+    [
+        (Decision(False, "user", "not this one"), "Denied by the user: not this one. Nothing was written."),
+        (Decision(False, "user", "Really not!"), "Denied by the user: Really not! Nothing was written."),
+        (Decision(False, "user"), "Denied by the user. Nothing was written."),
+        (Decision(False, "headless", "no one"), "Denied (headless): no one. Nothing was written."),
+    ],
+)
+def test_a_denial_is_one_sentence_with_its_reason(decision: Decision, sentence: str) -> None:
+    assert denied(decision).text == sentence
 
 
 async def test_a_denial_with_its_reason_goes_back_to_the_model(place: Place) -> None:

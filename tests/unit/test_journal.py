@@ -369,6 +369,18 @@ def test_a_write_that_cannot_be_journalled_does_not_happen(
     assert not path.exists()
 
 
+def test_a_journal_whose_lock_cannot_be_taken_is_not_written(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "one", id="r")
+    locks = world.paths.journal / ".locks"
+    locks.rename(tmp_path / "moved")
+    locks.write_text("in the way")
+    with pytest.raises(MunimentError):
+        records.journal.write(next(records.journal.entries()))
+    assert len(list(records.journal.entries())) == 1
+
+
 def test_every_line_of_the_journal_is_json_with_the_decision(tmp_path: Path) -> None:
     world = World(tmp_path)
     store(world.store(), "R", "one", id="r")

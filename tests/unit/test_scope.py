@@ -145,6 +145,11 @@ def test_where_the_memory_is_gone_nothing_is_read_from_the_working_directory(
     monkeypatch.chdir(cwd)
     assert len(metas) == 1
     assert list(read_bodies(metas)) == []
+    records = world.store(cwd)
+    assert records.snapshot(all=True).entries == ()
+    assert records.search("content").hits == ()
+    with pytest.raises(NotFound):
+        records.get("r")
 
 
 @AS_ROOT

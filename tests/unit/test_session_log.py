@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from muniment.model.base import AssistantItem, ToolCall, UserItem
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.session.logs.history import History
-from muniment.session.logs.line import KINDS, LineFault, LogRecord, decode, encode
+from muniment.session.logs.line import KINDS, RECORD_MAX_BYTES, LineFault, LogRecord, decode, encode
 from muniment.session.logs.log import SessionBusy, SessionDamaged, SessionLog
 from muniment.session.trace import key_scrubber
 from support.session import Place, full_disk
@@ -400,6 +400,36 @@ def test_every_kind_says_its_fields_exactly() -> None:
         value = {"v": 1, "seq": 1, "turn_id": "", "kind": kind, "time": ""}
         with pytest.raises(LineFault, match="lacks"):
             decode(json.dumps(value).encode(), 1)
+
+
+GOOD = {"v": 1, "seq": 1, "turn_id": "", "kind": "turn_end", "time": "", "status": "completed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"v": 2}, "version"),
+        ({"v": True}, "version"),
+        ({"kind": ["turn_end"]}, "kind is unknown"),
+        ({"kind": "other"}, "kind is unknown"),
+        ({"status": "done"}, "status is unknown"),
+        ({"status": 1}, "status has the wrong type"),
+        ({"seq": True}, "seq has the wrong type"),
+        ({"seq": 2}, "number is 2 where 1 is due"),
+        ({"more": 1}, "unknown field more"),
+    ],
+)
+def test_a_line_that_is_not_exactly_a_record_is_refused(change: dict[str, object], reason: str) -> None:
+    assert decode(json.dumps(GOOD).encode(), 1).kind == "turn_end"
+    with pytest.raises(LineFault, match=reason):
+        decode(json.dumps(GOOD | change).encode(), 1)
+
+
+def test_a_line_may_be_as_large_as_the_limit_and_no_larger() -> None:
+    line = json.dumps(GOOD).encode()
+    assert decode(line.ljust(RECORD_MAX_BYTES), 1).kind == "turn_end"
+    with pytest.raises(LineFault, match="larger"):
+        decode(line.ljust(RECORD_MAX_BYTES + 1), 1)
 
 
 def test_ids_are_made_unique_only_where_they_must_be() -> None:

@@ -325,6 +325,18 @@ async def test_a_task_leaves_one_episode_where_they_are_on(place: Place, outcome
     await engine.close()
 
 
+async def test_where_nothing_is_said_the_episode_holds_the_last_reply(place: Place) -> None:
+    place.configure("episodes: {enabled: true}\n")
+    engine = open_task(place, Say("I look at the fan."), Say("The fan has a worn bearing."))
+    await run(engine, "look")
+    await run(engine, "and now")
+    engine.finish_task("failure")
+    (hit,) = engine.surfaces.ledger.search("", limit=10).hits
+    assert "worn bearing" in hit.row.body
+    assert "I look" not in hit.row.body
+    await engine.close()
+
+
 async def test_a_report_of_another_word_leaves_no_episode(place: Place) -> None:
     place.configure("episodes: {enabled: true}\n")
     engine = open_task(place, reporting(nonce="0123456789abcdef"), Say("Done."))

@@ -235,6 +235,14 @@ def test_200_entries_are_listed_and_the_next_one_is_named(world: World) -> None:
     assert problem.reason == "is beyond the limit of 200 entries"
 
 
+def test_all_that_is_beyond_one_limit_is_told_with_that_limit() -> None:
+    short = [Entry(f"a{number:03}", "user", "x") for number in range(200)]
+    long = [Entry(f"b{number:03}", "user", "x" * 200) for number in range(80)]
+    index = build_index([(Path(f"{each.name}.md"), each) for each in (*short, *long)])
+    assert len(index.entries) == 200
+    assert {each.reason for each in index.problems} == {"is beyond the limit of 200 entries"}
+
+
 def filled(extra: int) -> list[Entry]:
     """Return entries whose index has the largest size that is allowed, and so many bytes more."""
     entries = [Entry(f"e{number:03}", "user", "x" * 180) for number in range(75)]
