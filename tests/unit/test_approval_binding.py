@@ -160,6 +160,19 @@ async def test_what_was_approved_can_not_be_changed_by_whoever_was_shown_it(plac
     assert holding(place.project) == [".muniment/memory/rule.yaml"]
 
 
+async def test_the_journal_keeps_who_decided_and_the_reason_that_was_given(place: Place) -> None:
+    async def reasoned(proposal: Proposal) -> Decision:
+        return Decision(True, "user", "read to the end")
+
+    model = StepModel(Say(calls=(RECORD,)), Say("ok"))
+    engine = place.open(model, tools=default_registry(), approver=reasoned)
+    await run(engine)
+    (entry,) = engine.surfaces.journal.entries()
+    origin = entry.origin
+    assert (origin.decided_by, origin.reason, origin.mode) == ("user", "read to the end", "manual")
+    await engine.close()
+
+
 async def test_a_mode_loosened_while_a_question_stands_answers_no_question(place: Place) -> None:
     engines: list[Any] = []
     asked: list[Proposal] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muniment.approval.proposal import Asker
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.safety.errors import MunimentError, NotFound
@@ -264,6 +265,19 @@ def test_retrieved_text_stands_in_the_fence_and_cannot_leave_it(tmp_path: Path) 
     assert text.count("</UNTRUSTED-INPUT>") == 1
     assert text.endswith("</UNTRUSTED-INPUT>")
     assert "\nforged" not in text
+
+
+def test_a_read_that_asks_shows_its_title_its_arguments_and_who_asks(tmp_path: Path) -> None:
+    desk = World(tmp_path).desk()
+    desk.context = replace(desk.context, asker=Asker("s1", agent="reviewer"))
+    proposal = desk.propose("memory_search", query="Both Totals", limit=5, include_overridden=True)
+    assert (proposal.tool, proposal.title) == ("memory_search", "Search records")
+    assert [(each.label, each.value) for each in proposal.fields] == [
+        ("query", "Both Totals"),
+        ("limit", "5"),
+        ("include_overridden", "true"),
+    ]
+    assert proposal.asker == Asker("s1", agent="reviewer")
 
 
 def test_retrieving_gives_the_whole_record_with_its_scope(tmp_path: Path) -> None:
