@@ -11,33 +11,11 @@ import pytest
 from support.command import run
 from support.environment import REPOSITORY
 from support.journey import allow, begun, leave, say
+from support.sayings import DELETE, FETCH, SAVE, UPDATE
 from support.terminal import Terminal, flat
 
 RECIPE = str(REPOSITORY / "recipes" / "review-work.yaml")
 START = ("run", "--new", "--file", RECIPE, "--provider", "rehearsal", "--no-trace")
-SAVE = (
-    "Use memory_store to save a project memory:\n"
-    "id: pilot-review-rule\n"
-    "title: Pilot comparison review rule\n"
-    "category: decision\n"
-    "tags: pilot, review\n"
-    "content: Cite Notes A and B; show both denominators; do not infer satisfaction.\n"
-    "Then show the saved identifier, scope and whether it was newly created."
-)
-FETCH = (
-    "Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.\n"
-    "Do not infer the rule from an earlier conversation."
-)
-UPDATE = (
-    "Update project memory pilot-review-rule with memory_store.\n"
-    "Keep its title. Replace the content with:\n"
-    "Cite Notes A and B, show both denominators, and retain missing survey evidence.\n"
-    "Retrieve it again so I can inspect the stored result."
-)
-DELETE = (
-    "Delete pilot-review-rule from project scope using memory_delete.\n"
-    "Show the scope actually deleted, then use memory_list to check what remains."
-)
 
 
 @pytest.fixture

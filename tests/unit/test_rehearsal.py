@@ -23,45 +23,14 @@ from muniment.model.rehearsal import OPENING, RehearsalModel, pieces, respond
 from muniment.model.rehearsal_words import demand, kept_title, memory_type, slug, unquoted
 from muniment.safety.fence import fence
 from muniment.safety.visible import exact_line
+from muniment.session.recipes.shape import TOOL_NAMES
+from support.sayings import DELETE, FETCH, SAVE, UPDATE
 from support.wire import hear
 
-NAMES = [
-    "memory_store",
-    "memory_retrieve",
-    "memory_list",
-    "memory_search",
-    "memory_delete",
-    "memory_stats",
-    "memory_save",
-    "memory_view",
-    "note_add",
-    "task_report",
-    "read_file",
-    "list_files",
-    "write_file",
-    "edit_file",
-    "skill_view",
-]
-ALL = tuple(ToolSpec(name, "", {}) for name in NAMES)
+ALL = tuple(ToolSpec(name, "", {}) for name in TOOL_NAMES)
 TASK = (
     "This session is a task. Call task_report once with its outcome and the nonce 0123456789abcdef; no more."
 )
-
-STORE = """Use memory_store to save a project memory:
-id: pilot-review-rule
-title: Pilot comparison review rule
-category: decision
-tags: pilot, review
-content: Cite Notes A and B; show both denominators; do not infer satisfaction.
-Then show the saved identifier, scope and whether it was newly created."""
-UPDATE = """Update project memory pilot-review-rule with memory_store.
-Keep its title. Replace the content with:
-Cite Notes A and B, show both denominators, and retain missing survey evidence.
-Retrieve it again so I can inspect the stored result."""
-DELETE = """Delete pilot-review-rule from project scope using memory_delete.
-Show the scope actually deleted, then use memory_list to check what remains."""
-RETRIEVE = """Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.
-Do not infer the rule from an earlier conversation."""
 
 
 def asked(
@@ -102,7 +71,7 @@ class Talk:
 
 
 def test_the_store_request_of_the_guide_becomes_one_exact_call() -> None:
-    assert asked(STORE) == [
+    assert asked(SAVE) == [
         (
             "memory_store",
             {
@@ -120,7 +89,7 @@ def test_the_store_request_of_the_guide_becomes_one_exact_call() -> None:
 @pytest.mark.parametrize(
     ("message", "tool", "arguments"),
     [
-        (RETRIEVE, "memory_retrieve", {"id": "pilot-review-rule"}),
+        (FETCH, "memory_retrieve", {"id": "pilot-review-rule"}),
         ("Fetch `pilot-rule` from global scope", "memory_retrieve", {"id": "pilot-rule", "scope": "global"}),
         ("show me the record pilot-rule.", "memory_retrieve", {"id": "pilot-rule"}),
         (DELETE, "memory_delete", {"id": "pilot-review-rule", "scope": "project"}),
@@ -316,9 +285,7 @@ def test_a_deletion_is_followed_by_the_list_that_was_asked_for() -> None:
 
 
 def test_what_was_saved_is_told_with_id_scope_directory_and_newness() -> None:
-    text = Talk(STORE).give(
-        "Record pilot-review-rule created (created: true) in project scope, /x/.muniment."
-    )
+    text = Talk(SAVE).give("Record pilot-review-rule created (created: true) in project scope, /x/.muniment.")
     for part in ("pilot-review-rule", "created: true", "project scope", "/x/.muniment"):
         assert part in text
 
@@ -496,14 +463,14 @@ def test_whatever_it_cannot_do_is_said_with_the_way_to_a_real_model(message: str
 
 
 def test_a_tool_that_is_not_offered_is_named_and_not_called() -> None:
-    text, asks = respond(ModelRequest("", (UserItem(STORE),), (ToolSpec("memory_list", "", {}),)))
+    text, asks = respond(ModelRequest("", (UserItem(SAVE),), (ToolSpec("memory_list", "", {}),)))
     assert asks == ()
     assert "memory_store" in text
     assert "does not offer" in text
 
 
 def test_a_summary_names_what_was_asked_and_done_and_stays_small() -> None:
-    talk = Talk(STORE)
+    talk = Talk(SAVE)
     talk.give("Record pilot-review-rule created (created: true) in project scope, /x/.muniment.")
     request = ModelRequest(
         "Summarise.", (*talk.items, *[UserItem("x" * 500)] * 50, UserItem("Now.")), max_output=99
@@ -589,7 +556,7 @@ def test_no_message_result_or_memory_upsets_it(message: str, result: str, memory
     for number in range(6):
         text, asks = respond(ModelRequest(TASK, tuple(items), ALL))
         assert text.startswith(OPENING)
-        assert {ask.tool for ask in asks} <= set(NAMES)
+        assert {ask.tool for ask in asks} <= set(TOOL_NAMES)
         if not asks:
             break
         calls = tuple(

@@ -11,26 +11,11 @@ from muniment.session.engine import Engine
 from muniment.session.events import ErrorRaised, Notice, ProposalMade, TextDelta, ToolFinished, TurnEnded
 from muniment.tools import files, records, user_memory
 from muniment.tools.registry import Registry
+from support.sayings import DELETE, FETCH, SAVE, UPDATE
 from support.server import Call, Reply, rehearse, serve
 from support.server_wire import chunk, sse
 from support.session import Place, allow, deny, only, run
 from support.wire import WIRES, Wire
-
-STORE = """Use memory_store to save a project memory:
-id: pilot-review-rule
-title: Pilot comparison review rule
-category: decision
-tags: pilot, review
-content: Cite Notes A and B; show both denominators; do not infer satisfaction.
-Then show the saved identifier, scope and whether it was newly created."""
-RETRIEVE = """Use memory_retrieve to fetch pilot-review-rule. Show its complete content and scope.
-Do not infer the rule from an earlier conversation."""
-UPDATE = """Update project memory pilot-review-rule with memory_store.
-Keep its title. Replace the content with:
-Cite Notes A and B, show both denominators, and retain missing survey evidence.
-Retrieve it again so I can inspect the stored result."""
-DELETE = """Delete pilot-review-rule from project scope using memory_delete.
-Show the scope actually deleted, then use memory_list to check what remains."""
 
 
 @pytest.fixture
@@ -53,7 +38,7 @@ async def ask(engine: Engine, message: str) -> tuple[str, list[ToolFinished]]:
 async def test_the_guides_requests_run_first_to_last_with_real_records(place: Place) -> None:
     file = place.project / ".muniment" / "memory" / "pilot-review-rule.yaml"
     first = session(place)
-    said, results = await ask(first, STORE)
+    said, results = await ask(first, SAVE)
     assert [each.status for each in results] == ["completed"]
     for part in ("pilot-review-rule", "created: true", "project scope", str(file.parents[1])):
         assert part in said
@@ -62,7 +47,7 @@ async def test_the_guides_requests_run_first_to_last_with_real_records(place: Pl
 
     second = session(place)
     assert second.id != first.id
-    said, _ = await ask(second, RETRIEVE)
+    said, _ = await ask(second, FETCH)
     assert "do not infer satisfaction." in said
     assert str(file.parents[1]) in said
 
@@ -82,7 +67,7 @@ async def test_the_guides_requests_run_first_to_last_with_real_records(place: Pl
 
 async def test_a_refused_call_is_told_and_not_repeated(place: Place) -> None:
     engine = session(place, deny)
-    said, results = await ask(engine, STORE)
+    said, results = await ask(engine, SAVE)
     assert [each.status for each in results] == ["denied"]
     assert "not this one" in said
     assert not (place.project / ".muniment").exists()
@@ -91,7 +76,7 @@ async def test_a_refused_call_is_told_and_not_repeated(place: Place) -> None:
 
 async def test_the_digest_of_a_new_session_answers_without_a_call(place: Place) -> None:
     first = session(place)
-    await ask(first, STORE)
+    await ask(first, SAVE)
     await first.close()
     second = session(place)
     said, results = await ask(second, "Which record is about the pilot comparison?")
@@ -146,12 +131,12 @@ async def test_several_proposals_of_one_reply_are_put_in_order(place: Place) -> 
 
 async def test_its_summary_takes_the_place_of_older_turns(place: Place) -> None:
     engine = session(place)
-    await ask(engine, STORE)
+    await ask(engine, SAVE)
     for _ in range(4):
-        await ask(engine, RETRIEVE)
+        await ask(engine, FETCH)
     events: list[object] = []
     assert await engine.compact(events.append), [each for each in events if isinstance(each, Notice)]
-    said, _ = await ask(engine, RETRIEVE)
+    said, _ = await ask(engine, FETCH)
     assert "do not infer satisfaction." in said
     await engine.close()
 
@@ -164,7 +149,7 @@ async def test_the_same_journey_runs_against_a_server(place: Place, wire: Wire) 
             f"model: {{provider: openai, name: local, base_url: {server.base_url}, api: {wire}}}\n"
         )
         engine = place.open(None, tools=tools, approver=allow)
-        for message in (STORE, RETRIEVE, UPDATE):
+        for message in (SAVE, FETCH, UPDATE):
             said, results = await ask(engine, message)
             assert {each.status for each in results} == {"completed"}
         assert "retain missing survey evidence" in said
