@@ -267,6 +267,28 @@ def test_retrieved_text_stands_in_the_fence_and_cannot_leave_it(tmp_path: Path) 
     assert "\nforged" not in text
 
 
+def test_a_proposal_says_where_its_text_will_be_shown_later(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    desk = world.desk()
+    here = desk.propose("memory_store", title="T", content="C", scope="project")
+    everywhere = desk.propose("memory_store", title="T", content="C", scope="global")
+    assert f"at work below {world.directory()}" in here.shown_later
+    assert "in every project" in everywhere.shown_later
+
+
+def test_what_a_search_has_to_say_of_itself_stands_in_its_text(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.paths.cache.parent.mkdir(parents=True)
+    world.paths.cache.write_text("no directory")
+    desk = world.desk()
+    desk.call("memory_store", id="tea", title="Tea", content="green leaves")
+    result = desk.call("memory_search", query="leaves")
+    assert [each["id"] for each in result.data["hits"]] == ["tea"]
+    notice = desk.records.search("leaves").notice
+    assert notice
+    assert notice in result.text
+
+
 def test_a_read_that_asks_shows_its_title_its_arguments_and_who_asks(tmp_path: Path) -> None:
     desk = World(tmp_path).desk()
     desk.context = replace(desk.context, asker=Asker("s1", agent="reviewer"))
