@@ -560,29 +560,3 @@ def test_an_index_is_made_anew_from_the_files_on_request(cli: Inside, user: Path
     assert done.code == 0
     assert done.json["distinct"] == 1
     assert list((user / "cache" / "memindex").glob("*.db"))
-
-
-def test_a_directory_whose_name_is_no_utf8_keeps_memory_like_any_other(
-    cli: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/p\xff"))
-    place.mkdir()
-    monkeypatch.chdir(place)
-    assert cli("memory", "store", "--title", "Odd place", "--content", "quince").code == 0
-    assert (place / ".muniment" / "project.yaml").read_text(encoding="utf-8").endswith("name: p\ufffd\n")
-    assert [hit["id"] for hit in cli("memory", "search", "quince", "--json").json["hits"]] == ["odd-place"]
-    assert cli("note", "add", "--title", "n", "--body", "b").code == 0
-    assert cli("memory", "export", "out").code == 0
-    assert cli("memory", "undo", "--yes").code == 0
-    assert cli("memory", "delete", "odd-place", "--yes").code == 0
-
-
-def test_a_list_without_a_scope_says_that_it_takes_no_part_and_why(cli: Inside, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "leak.yaml").write_text("id: leak\ntitle: T\ncontent: C\n")
-    (tmp_path / ".muniment").mkdir()
-    (tmp_path / ".muniment" / "memory").symlink_to(elsewhere)
-    listed = cli("memory", "list")
-    assert (listed.code, listed.out) == (0, "")
-    assert f"excluded {tmp_path / '.muniment'}: holds a memory/ that is a symbolic link" in listed.err

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from muniment.safety.errors import MunimentError
 from muniment.safety.yaml_simple import read_simple
-from muniment.safety.yaml_writer import dump
+from muniment.safety.yaml_writer import Plain, dump, scalar
 
-__all__ = ["Marks", "Value", "YamlFault", "dump", "load", "load_marked"]
+__all__ = ["Marks", "Value", "YamlFault", "as_written", "dump", "load", "load_marked"]
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 KeyPath: TypeAlias = "tuple[str | int, ...]"
@@ -90,6 +90,36 @@ def load_marked(data: bytes | str) -> tuple[Value, Marks]:
     """Read one document like `load` and say where each key and value stands."""
     marks = Marks()
     return _read(data, MAX_BYTES, marks), marks
+
+
+def as_written(fields: dict[str, Value], data: bytes | str) -> dict[str, Value]:
+    """Return fields of a document as `dump` writes them like they stood there, numbers without quotes.
+
+    `fields` are some of what `load` returned for `data`, unchanged. As text they are what they were.
+    """
+    if not _has_unquoted(fields):
+        return fields
+    _, marks = load_marked(data)
+
+    def kept(value: Value, path: KeyPath) -> Value:
+        if isinstance(value, dict):
+            return {key: kept(each, (*path, key)) for key, each in value.items()}
+        if isinstance(value, list):
+            return [kept(each, (*path, number)) for number, each in enumerate(value)]
+        if value is None or path not in marks.values or marks.values[path].style != "plain":
+            return value
+        return Plain(value)
+
+    return {key: kept(value, (key,)) for key, value in fields.items()}
+
+
+def _has_unquoted(value: Value) -> bool:
+    """Tell whether a value holds a text that a writer puts in quotes, which it may not have had."""
+    if isinstance(value, dict):
+        return any(map(_has_unquoted, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_unquoted, value))
+    return value is not None and "\n" not in value and scalar(value) != value
 
 
 def _read(data: bytes | str, max_bytes: int, marks: Marks | None) -> Value:

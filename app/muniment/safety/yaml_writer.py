@@ -21,11 +21,19 @@ _MISREAD_INSIDE = re.compile(r":(?=\s|$)|\s#")
 _RESOLVED = frozenset(
     ("y", "n", "yes", "no", "true", "false", "on", "off", "null", "none", "nil", "nan", "inf", "infinity")
 )
+# What a reader may take for a number, a truth, nothing or a time: the only texts that lose by quotes.
+_READ_AS_MORE = re.compile(r"~|[-+]?\.?[A-Za-z0-9_][A-Za-z0-9_.+:-]*(?: [0-9+-][0-9:.+Z-]*)*")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?")
 _NOT_LITERAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _ESCAPED = re.compile(r'[\x00-\x1f"\\\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _BRACKETS = re.compile(r"[\[\]{},]")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+
+
+class Plain(str):
+    """A text that stood without quotes where it was read, and goes back so: a number stays one for others."""
+
+    __slots__ = ()
 
 
 def dump(fields: Mapping[str, Any], *, plain: Collection[str] = ()) -> bytes:
@@ -70,6 +78,8 @@ def _value(lines: list[str], indent: str, head: str, value: Any, *, list_indent:
     """Append `head` and its value; lines stand below `indent`, items of a list at `list_indent`."""
     if value is None:
         lines.append(head)
+    elif isinstance(value, Plain) and _READ_AS_MORE.fullmatch(value) and not _MISREAD_INSIDE.search(value):
+        lines.append(f"{head} {value}")
     elif isinstance(value, str):
         lines.append(f"{head} {_text(value, indent + '  ')}")
     elif isinstance(value, Mapping):

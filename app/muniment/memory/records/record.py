@@ -10,7 +10,7 @@ from typing import Any
 from muniment.memory.records.ids import MAX_RECORD_BYTES, is_valid_id
 from muniment.memory.records.times import TimeFault, format_time, from_epoch, parse_time
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.safety.strict_yaml import Value, YamlFault, dump, load
+from muniment.safety.strict_yaml import Value, YamlFault, as_written, dump, load
 
 DEFAULT_CATEGORY = "fact"
 _TIME_FIELDS = frozenset(("created_at", "updated_at", "expires_at"))
@@ -96,7 +96,7 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
         created_at,
         updated_at,
         expires_at,
-        _NO_EXTRAS if known else {key: value for key, value in fields.items() if key not in RECORD_FIELDS},
+        _NO_EXTRAS if known else _extras(fields, data),
     )
 
 
@@ -131,6 +131,11 @@ def as_dict(record: Record) -> dict[str, Any]:
     if record.extras:
         fields["extras"] = dict(record.extras)
     return fields
+
+
+def _extras(fields: dict[str, Value], data: bytes) -> Mapping[str, Value]:
+    """Return the unknown fields so that an update writes them back as what they are to other readers."""
+    return as_written({key: value for key, value in fields.items() if key not in RECORD_FIELDS}, data)
 
 
 def _id_problem(value: Value, stem: str) -> str:
