@@ -93,11 +93,13 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def create_file(path: Path) -> None:
-    """Create the file with its mode, which the database's companions take over."""
+    """Create the file with its mode, which the database's companions take over.
+
+    Companions that an earlier file left are SQLite's to remove, which it does for an empty file and under its
+    locks: removed from here, they could be those of another process that was faster.
+    """
     try:
         ensure_private_dir(path.parent)
-        for leftover in ("-wal", "-shm", "-journal"):
-            path.with_name(path.name + leftover).unlink(missing_ok=True)
         with suppress(FileExistsError):  # another process was faster
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             os.fchmod(fd, 0o600)
