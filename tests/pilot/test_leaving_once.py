@@ -7,10 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from rich.style import Style
 from textual import events
+from textual.command import CommandList
 from textual.css.query import NoMatches
+from textual.widget import Widget
 from textual.widgets import Input
 
+from muniment.tui.app import MunimentApp
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.modals.question import Question
@@ -18,7 +22,7 @@ from muniment.tui.screens.guide import GuideScreen
 from muniment.tui.screens.map import MapScreen
 from muniment.tui.screens.past import PastScreen
 from muniment.tui.widgets.options import OptionList
-from support.app import boot_for, opened, project_at, until
+from support.app import boot_for, opened, project_at, screen_text, until
 
 PLACES = ["settings", "guide", "tour", "map", "review"]
 
@@ -189,3 +193,40 @@ async def test_a_fault_on_a_screen_that_stands_is_not_passed_over(project: Path)
         await until(pilot, lambda: app._exception is not None)
         assert isinstance(app._exception, NoMatches)
         app._exception = None
+
+
+def click_on(app: MunimentApp, widget: Widget, row: int) -> None:
+    """Let one click come in at the front door, as the terminal driver does, without waiting for it."""
+    x, y = widget.content_region.x + 2, widget.content_region.y + row
+    for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
+        app.post_message(kind(None, x, y, 0, 0, 1, False, False, False, screen_x=x, screen_y=y))
+
+
+async def test_two_quick_clicks_on_a_command_run_it_once(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await pilot.press("ctrl+p", *"settings")
+        await until(pilot, lambda: "theme, quiet time" in screen_text(app))
+        rows = app.screen.query_one(CommandList)
+        await until(pilot, lambda: rows.option_count == 1 and rows.has_class("--visible"))
+        await pilot.pause()
+        click_on(app, rows, 0)
+        click_on(app, rows, 0)
+        await until(pilot, lambda: type(app.screen).__name__ == "SettingsScreen")
+        assert len(app.screen_stack) == 2
+
+
+async def test_a_click_on_a_row_that_has_left_its_list_does_nothing(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        app.action_go("settings")
+        await until(pilot, lambda: bool(app.screen.query("#settings-list")))
+        rows = app.screen.query_one("#settings-list", OptionList)
+        await until(pilot, lambda: rows.option_count > 4)
+        await pilot.pause()
+        click = events.Click(rows, 2, 3, 0, 0, 1, False, False, False, style=Style(meta={"option": 999}))
+        rows.post_message(click)
+        click_on(app, rows, 3)
+        rows.clear_options()
+        await pilot.pause()
+        assert type(app.screen).__name__ == "SettingsScreen"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.session_screen)

@@ -202,7 +202,7 @@ async def test_a_binding_gets_another_key_which_works_at_once(tmp_path: Path) ->
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Entry))
         app.screen.query_one(Input).value = "f2"
-        await until(pilot, shows(app, "takes a key that"))
+        await until(pilot, shows(app, "takes f2, which session.memory has"))
         await pilot.press("enter")
         assert isinstance(app.screen, Entry)
         app.screen.query_one(Input).value = "f12"

@@ -7,16 +7,18 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
-from textual.command import CommandList, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandInput, CommandList, DiscoveryHit, Hit, Hits, Provider, SearchIcon
 from textual.command import CommandPalette as FrameworkPalette
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
+from textual.widgets import LoadingIndicator
 
 from muniment.tui.keynames import key_name
 from muniment.tui.place import Place
 from muniment.tui.slash import COMMANDS
 from muniment.tui.widgets.key_bar import Entry, KeyBar
-from muniment.tui.widgets.options import can_page
+from muniment.tui.widgets.options import ClicksThatStand, can_page
 
 _HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
 
@@ -36,6 +38,10 @@ class _Keys(KeyBar):
             active = ActiveBinding(screen, binding, True, binding.tooltip)
             found.append(Entry(key_name(key), binding.description, id_, active))
         return found
+
+
+class _Commands(ClicksThatStand, CommandList):
+    """The list of commands, which empties with the first click of two."""
 
 
 class CommandPalette(FrameworkPalette, Place[None]):
@@ -107,7 +113,13 @@ class CommandPalette(FrameworkPalette, Place[None]):
     """
 
     def compose(self) -> ComposeResult:
-        yield from super().compose()
+        with Vertical(id="--container"):
+            with Horizontal(id="--input"):
+                yield SearchIcon()
+                yield CommandInput(placeholder=self._placeholder, select_on_focus=False)
+            with Vertical(id="--results"):
+                yield _Commands()
+                yield LoadingIndicator()
         yield _Keys()
 
     def _action_command_list(self, action: str) -> None:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Literal
 
+from textual import events
 from textual.widgets import OptionList as FrameworkList
 
 from muniment.tui.widgets.type_ahead import TypeAhead
 
 
-class OptionList(TypeAhead, FrameworkList):
+class ClicksThatStand:
+    """Mixed into a list: a click is passed over whose row has left the list since it was drawn."""
+
+    async def _on_click(self, event: events.Click) -> None:
+        at = event.style.meta.get("option")
+        if isinstance(self, FrameworkList) and at is not None and at >= self.option_count:
+            event.prevent_default()
+
+
+class OptionList(ClicksThatStand, TypeAhead, FrameworkList):
     """An option list that a page key leaves where it is while there is no room to draw a row."""
 
     def _move_page(self, direction: Literal[-1, 1]) -> None:
