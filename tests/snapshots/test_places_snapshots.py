@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +13,10 @@ from textual.widgets import OptionList
 
 from muniment.memory.team.notefile import NewNote
 from muniment.tui.app import MunimentApp
-from support.app import boot_for, project_at, ready, screen_text, still, until, write_record
+from support.app import boot_for, ready, screen_text, still, until
 from support.consolidation import FACTS
-from support.environment import user_variables
 from support.team import USER
 
-ROOT = Path("/tmp/muniment-pictures")
-"""A fixed place, because its path is part of the pictures."""
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 SIZES = [(80, 24), (160, 45)]
 THEMES = ["dark", "light"]
@@ -29,20 +25,6 @@ Stage = Callable[[MunimentApp, Pilot[int]], Awaitable[None]]
 
 both = pytest.mark.parametrize("theme", THEMES)
 sizes = pytest.mark.parametrize("size", SIZES, ids=["80x24", "160x45"])
-
-
-@pytest.fixture
-def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project at a place with the same name in every run, and its own for every test."""
-    name = "".join(each if each.isalnum() else "-" for each in request.node.name)
-    root = ROOT / name
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for variable, value in user_variables(root / "user").items():
-        monkeypatch.setenv(variable, value)
-    project = project_at(root / "study")
-    write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
-    return project
 
 
 def picture(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,19 +19,15 @@ from support.app import (
     allow,
     boot_for,
     dialog,
-    project_at,
     ready,
     say,
     screen_text,
     still,
     until,
-    write_record,
 )
 from support.consolidation import add_notes
-from support.environment import REPOSITORY, user_variables
+from support.environment import REPOSITORY
 
-ROOT = Path("/tmp/muniment-pictures")
-"""A fixed place, because its path is part of the pictures."""
 SESSION = "9f2c4e1a7b3d5068c1e4f2a97d6b8053"
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 SAVE = """\
@@ -52,20 +47,11 @@ two_sizes = pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=["80x24",
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project at a place with the same name in every run, and its own for every test."""
-    name = "".join(each if each.isalnum() else "-" for each in request.node.name)
-    root = ROOT / name
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for variable, value in user_variables(root / "user").items():
-        monkeypatch.setenv(variable, value)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+def project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project, in which every session has the same id."""
     real = secrets.token_hex
     monkeypatch.setattr(secrets, "token_hex", lambda count=32: SESSION if count == 16 else real(count))
-    made = project_at(root / "study")
-    write_record(made / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
-    return made
+    return project
 
 
 def picture(

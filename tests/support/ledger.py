@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from muniment.session.recipes.recipe import ASSISTANT, Recipe
 from muniment.session.request.blocks import Block, BlockQuery, Provided
 from muniment.session.request.recalled import pack_block
 from muniment.settings import RetrievalSettings, Settings
+from support.environment import REPOSITORY
 from support.records import START, Clock
 
 ENGINE = Origin("engine", surface="consolidation")
@@ -101,3 +104,32 @@ def packed(surfaces: Surfaces, prompt: str, **more: Any) -> Block:
     block = provided(surfaces, prompt, **more).block
     assert block is not None
     return block
+
+
+def waiting(module: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a module of these tests as a process of its own, which says that it is ready and then waits."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=REPOSITORY / "tests",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def go(*processes: subprocess.Popen[str]) -> list[int]:
+    """Let processes that wait go on at once, and return their exit codes."""
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    codes = [process.wait(60) for process in processes]
+    for process in processes:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        process.stdout.close()
+    return codes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -15,8 +14,7 @@ import pytest
 from muniment.memory.ledger.database import MIGRATIONS, VERSION, run_script
 from muniment.memory.ledger.faults import LedgerFault
 from muniment.memory.ledger.row import Row
-from support.environment import REPOSITORY
-from support.ledger import ENGINE, HAND, Place, all_rows, row
+from support.ledger import ENGINE, HAND, Place, all_rows, go, row, waiting
 
 FIRST_COLUMNS = (
     "id, type, scope_kind, scope_key, project, title, body, trust, status, source, source_key, paths, tags,"
@@ -70,30 +68,7 @@ def schema_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def opener(place: Place, *more: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "support.ledger_migrator", str(place.paths.ledger), *more],
-        cwd=REPOSITORY / "tests",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
-def go(*processes: subprocess.Popen[str]) -> list[int]:
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    codes = [process.wait(60) for process in processes]
-    for process in processes:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.stdout.close()
-    return codes
+    return waiting("support.ledger_migrator", str(place.paths.ledger), *more)
 
 
 def test_an_older_ledger_keeps_every_row_and_can_then_what_the_present_one_can(place: Place) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from muniment.memory.database_file import create_file
 from muniment.memory.ledger.database import Database
 from muniment.memory.ledger.faults import LedgerBusy
 from muniment.memory.ledger.ledger import Ledger
-from support.environment import REPOSITORY
-from support.ledger import ENGINE, HAND, Place, row
+from support.ledger import ENGINE, HAND, Place, go, row, waiting
 
 
 @pytest.fixture
@@ -23,30 +22,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def writer(place: Place, name: str, count: int, *more: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "support.ledger_writer", str(place.paths.ledger), name, str(count), *more],
-        cwd=REPOSITORY / "tests",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
-def go(*processes: subprocess.Popen[str]) -> list[int]:
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    codes = [process.wait(60) for process in processes]
-    for process in processes:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.stdout.close()
-    return codes
+    return waiting("support.ledger_writer", str(place.paths.ledger), name, str(count), *more)
 
 
 def test_two_processes_that_make_and_fill_a_ledger_at_once_lose_and_double_nothing(place: Place) -> None:
@@ -54,6 +30,33 @@ def test_two_processes_that_make_and_fill_a_ledger_at_once_lose_and_double_nothi
     assert go(writer(place, "one", 15), writer(place, "two", 15)) == [0, 0]
     ledger = place.ledger()
     assert ledger.counts() == {"active": 45, "superseded": 0, "retracted": 0, "expired": 0}
+    assert ledger.health().ok
+
+
+def test_whoever_finds_no_ledger_and_is_slower_takes_nothing_from_the_one_that_was_made(place: Place) -> None:
+    faster = place.ledger()
+    faster.upsert([row("Plums are blue.")], ENGINE)
+    assert place.paths.ledger.with_name("ledger.db-wal").stat().st_size > 0
+    create_file(place.paths.ledger)
+    slower = place.ledger()
+    slower.upsert([row("Pears are yellow.", source="slower")], ENGINE)
+    faster.upsert([row("Figs are green.", source="faster")], ENGINE)
+    assert faster.counts()["active"] == slower.counts()["active"] == 3
+    assert slower.health().ok
+
+
+def test_a_new_ledger_holds_nothing_of_what_a_removed_one_left_beside_itself(place: Place) -> None:
+    ledger = place.ledger()
+    ledger.upsert([row("Plums are blue.")], ENGINE)
+    companions = {end: place.paths.ledger.with_name(f"ledger.db{end}") for end in ("-wal", "-shm")}
+    left = {path: path.read_bytes() for path in companions.values()}
+    assert b"Plums" in left[companions["-wal"]]
+    ledger.close()
+    place.paths.ledger.unlink()
+    for path, data in left.items():
+        path.write_bytes(data)
+    ledger.upsert([row("Pears are yellow.")], ENGINE)
+    assert [hit.row.body for hit in ledger.search("").hits] == ["Pears are yellow."]
     assert ledger.health().ok
 
 

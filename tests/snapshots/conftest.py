@@ -1,0 +1,28 @@
+"""Where the projects of the pictures lie."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.app import project_at, write_record
+from support.environment import user_variables
+
+ROOT = Path("/tmp/muniment-pictures")
+"""A fixed place, because its path is part of the pictures."""
+
+
+@pytest.fixture
+def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project at a place with the same name in every run, and its own for every test."""
+    name = "".join(each if each.isalnum() else "-" for each in request.node.name)
+    root = ROOT / name
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for variable, value in user_variables(root / "user").items():
+        monkeypatch.setenv(variable, value)
+    project = project_at(root / "study")
+    write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
+    return project
