@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from muniment.approval.policy import Mode, decide
-from muniment.approval.proposal import Asker
+from muniment.approval.proposal import Asker, Change
 from muniment.session.recipes.shape import TOOL_NAMES
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult
 from muniment.tools.registry import default_registry, parse_arguments
-from muniment.tools.team import MAX_ITEM_BYTES, MAX_ITEMS
+from muniment.tools.team import MAX_ITEM_BYTES, MAX_ITEMS, MAX_WORD_BYTES
 from support.team import AGENT, Workspace, tree
 
 
@@ -158,6 +158,47 @@ def test_a_report_outside_of_a_task_is_used_for_nothing(place: Workspace) -> Non
     result = call(place, "task_report", **REPORT)
     assert result.status == "failed"
     assert tree(place.directory) == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "label", "text", "summary"),
+    [
+        ({"findings": "It was the belt."}, "findings", "It was the belt.", ["Done."]),
+        ({"findings": " \n"}, "summary", "Done.", []),
+        ({}, "summary", "Done.", []),
+    ],
+)
+def test_a_report_shows_its_findings_and_without_them_its_summary(
+    place: Workspace, more: dict[str, str], label: str, text: str, summary: list[str]
+) -> None:
+    proposal = tool("task_report").inspect(prepare("task_report", **REPORT | more), "c1", context(place))
+    assert proposal.change == Change(label, None, text)
+    assert [each.value for each in proposal.fields if each.label == "summary"] == summary
+
+
+def test_a_report_shows_all_that_it_names_and_what_becomes_of_it(place: Workspace) -> None:
+    given = {"files": ["a.py", "b.py"], "tests": ["t: ok"], "failure_class": "timeout", "pr": "12"}
+    failed = REPORT | {"outcome": "failure"} | given
+    proposal = tool("task_report").inspect(prepare("task_report", **failed), "c1", context(place))
+    shown = [(each.label, each.value) for each in proposal.fields if each.label != "nonce"]
+    assert shown == [
+        ("outcome", "failure"),
+        ("files", "a.py\nb.py"),
+        ("tests", "t: ok"),
+        ("failure_class", "timeout"),
+        ("pr", "12"),
+    ]
+    assert proposal.shown_later == "It leaves no note."
+    success = tool("task_report").inspect(prepare("task_report", **REPORT), "c1", context(place))
+    assert "inbox" in success.shown_later
+
+
+@pytest.mark.parametrize("name", ["failure_class", "pr", "nonce"])
+def test_a_short_word_of_a_report_has_its_bound(name: str) -> None:
+    most = MAX_ITEM_BYTES if name == "pr" else MAX_WORD_BYTES
+    prepare("task_report", **REPORT | {name: "x" * most})
+    with pytest.raises(InvalidArguments, match=f"{name} has {most + 1} bytes"):
+        prepare("task_report", **REPORT | {name: "x" * (most + 1)})
 
 
 def test_what_is_shown_of_a_report_does_not_tell_its_word(place: Workspace) -> None:
