@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from muniment.memory.ledger.row import Row
 from muniment.paths import resolve_paths
 from muniment.tui.app import MunimentApp
+from muniment.tui.by_hand.door import verbs_of
 from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.form import Form
@@ -284,6 +285,44 @@ async def test_d_on_a_retracted_row_purges_its_text_for_good(tmp_path: Path) -> 
         await until(pilot, lambda: "was purged already" in screen_text(app))
         await pilot.press("h")
         await until(pilot, lambda: "nothing left to judge" in screen_text(app))
+
+
+async def test_a_retracted_row_offers_to_be_restored_and_to_be_purged(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+        assert app.engine is not None
+        item = await stand_on(app, pilot, "ledger", "Finding 1")
+        assert [word for _, _, word in verbs_of(item)] == ["Retract", "Pin", "Copy id"]
+        app.engine.surfaces.ledger.retract(item.id, BY_HAND)
+        app.session_screen.panel.look()
+        await until(pilot, lambda: group_row(app, "Ledger").startswith("Ledger  4 active"))
+        gone = await stand_on(app, pilot, "ledger", "Finding 1")
+        assert [word for _, _, word in verbs_of(gone)] == ["Restore", "Purge", "Pin", "Copy id"]
+
+
+async def test_a_row_that_is_restored_while_its_purge_is_asked_about_keeps_its_text(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+        assert app.engine is not None
+        ledger = app.engine.surfaces.ledger
+        item = await stand_on(app, pilot, "ledger", "Finding 1")
+        ledger.retract(item.id, BY_HAND)
+        await pilot.press("d")
+        await until(pilot, lambda: "Purge a ledger row" in screen_text(app))
+        ledger.restore(item.id, BY_HAND)
+        await allow(pilot, app)
+        await until(pilot, lambda: "changed meanwhile, nothing was purged" in screen_text(app))
+        assert ledger.get(item.id).status == "active"
+        assert ledger.get(item.id).purged_at is None
+
+
+async def test_keys_that_the_keymap_gives_to_something_else_do_that_and_nothing_more(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+        app.set_keymap({"memory.delete": "x", "memory.copy": "d"})
+        item = await stand_on(app, pilot, "record", "open-questions")
+        await pilot.press("d")
+        await until(pilot, lambda: app.clipboard == item.id)
+        assert app.screen is app.session_screen
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
 
 
 async def test_n_puts_a_note_into_the_inbox(tmp_path: Path) -> None:

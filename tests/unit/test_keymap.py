@@ -110,7 +110,7 @@ def test_the_ids_that_settings_know_are_those_of_the_screen_with_the_keys_that_t
     offered = {
         f"reader.{verb}": key
         for kind in KIND_WORDS
-        for state in ("", "held")
+        for state in ("", "held", "retracted")
         for key, verb, _ in verbs_of(Item(kind, "an-id", "A title", "", state=state))
     }
     assert offered.items() <= BINDINGS.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from muniment.memory.ledger.database import Database
 from muniment.memory.ledger.faults import RowPurged
 from muniment.memory.ledger.ledger import Ledger
 from muniment.memory.ledger.lifecycle import PURGED
+from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.safety.errors import MunimentError
 from support.command import Inside
 from support.environment import user_variables
@@ -144,6 +146,35 @@ def test_other_rows_that_say_the_very_same_are_named(place: Place) -> None:
     (other,) = place.write(row(SECRET, source="elsewhere"))
     assert place.ledger().purge(row_id, HAND).same_text == (other.id,)
     assert place.ledger().get(other.id).body == SECRET
+
+
+def test_a_row_that_was_changed_since_it_was_seen_keeps_its_text(place: Place) -> None:
+    row_id = secret(place)
+    ledger = place.ledger()
+    seen = ledger.get(row_id)
+    place.clock.move(days=1)
+    place.ledger().retract(row_id, HAND)
+    with pytest.raises(ChangedAfterApproval, match="nothing was purged"):
+        ledger.purge(row_id, HAND, seen=seen)
+    assert ledger.get(row_id).body == SECRET
+    assert next(line for line in ledger.journal.lines() if line.entry.item == row_id).failed
+    assert ledger.purge(row_id, HAND, seen=ledger.get(row_id)).row.body == PURGED
+
+
+def test_a_row_whose_time_has_passed_since_it_was_seen_is_purged_all_the_same(place: Place) -> None:
+    (written,) = place.write(row(SECRET, expires_at=place.clock() + timedelta(days=1)))
+    place.clock.move(days=2)
+    assert place.ledger().get(written.id).status == "expired"
+    assert place.ledger().purge(written.id, HAND, seen=written).row.body == PURGED
+
+
+def test_a_row_that_was_purged_since_it_was_seen_keeps_the_mark_of_that(place: Place) -> None:
+    row_id = secret(place)
+    seen = place.ledger().get(row_id)
+    first = place.ledger().purge(row_id, HAND, reason="A key")
+    place.clock.move(days=1)
+    second = place.ledger().purge(row_id, HAND, reason="Another word", seen=seen)
+    assert second.row == first.row == place.ledger().get(row_id)
 
 
 def test_while_another_session_reads_its_log_is_said_to_be_left_and_the_next_purge_finishes(

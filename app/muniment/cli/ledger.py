@@ -153,7 +153,7 @@ def purge(arguments: argparse.Namespace, shell: Shell) -> int:
             "This cannot be undone.",
             yes=arguments.yes,
         )
-    done = ledger.purge(row.id, shell.origin, reason=arguments.reason)
+    done = ledger.purge(row.id, shell.origin, reason=arguments.reason, seen=row)
     where = "" if done.already else f"Its source, {_one(row.source)}, is as it was. "
     if arguments.json:
         shell.json(

@@ -26,7 +26,7 @@ Keys of lists and of the composer count only while the focus is there. `Tab` and
 `Ctrl+P` finds every command by name.
 """
 _OFFERS = {
-    "delete": "Delete what is read; a note is archived, an entry unpinned, a ledger row retracted",
+    "delete": "Delete what is read; a note is archived, an entry unpinned, a row retracted, then purged",
     "edit": "Edit what is read, in your editor",
     "move": "Move the record that is read to another scope",
     "hold": "Hold back what is read, or release it",

@@ -220,15 +220,16 @@ class Ledger:
         """Make a retracted, superseded or expired row active again; judged as before."""
         return self._change(row_id, origin, active)
 
-    def purge(self, row_id: str, origin: Origin, *, reason: str = "") -> Purged:
+    def purge(self, row_id: str, origin: Origin, *, reason: str = "", seen: Row | None = None) -> Purged:
         """Remove what a row said for good, from the file and its log, the index and the journal.
 
         The row stays as a mark of what it was, retracted. Written again by the same source the same text
-        stays away. A row that was purged before is cleaned once more. Raise `NotFound`.
+        stays away. A row that was purged before is cleaned once more. Raise `NotFound`, and where the row is
+        not as it was `seen` any more `ChangedAfterApproval`.
         """
         from muniment.memory.ledger.purging import purge
 
-        return purge(self, self._database, self.get(row_id), reason, origin)
+        return purge(self, self._database, self.get(row_id) if seen is None else seen, reason, origin)
 
     def take_back(self, row_id: str, left: str, before: Row | None, origin: Origin) -> bool:
         """Judge a row as it was before a write of the journal: retracted where that write made it.

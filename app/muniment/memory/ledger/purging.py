@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from muniment.memory.journal import Target
 from muniment.memory.ledger.lifecycle import purged
 from muniment.memory.ledger.notes import SURFACE
-from muniment.memory.ledger.row import Row, as_json
+from muniment.memory.ledger.row import Row, as_json, stored_status
 from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
 from muniment.memory.origin import Origin
+from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.records.times import whole_seconds
 from muniment.safety.errors import NotFound
 
@@ -36,7 +37,7 @@ class Purged:
 
 
 def purge(ledger: Ledger, database: Database, row: Row, reason: str, origin: Origin) -> Purged:
-    """Purge one row; see `Ledger.purge`. Cut off at any point, the next purge of the row finishes it."""
+    """Purge a row as it was seen; see `Ledger.purge`. Cut off at any point, the next purge finishes it."""
     journal = ledger.journal
     target = Target(
         surface=SURFACE,
@@ -51,10 +52,13 @@ def purge(ledger: Ledger, database: Database, row: Row, reason: str, origin: Ori
     if row.purged_at is None:
         # The journal learns that it happened and nothing of what is to be gone.
         with journal.announced(target, origin, before=None, after=None), database.writing() as connection:
-            now = _read(connection, row.id, ledger)
-            same = _others(connection, now)
-            after = purged(now, whole_seconds(ledger.clock()), reason)
-            _put_over(connection, after)
+            after = now = _read(connection, row.id, ledger)
+            if now.purged_at is None:
+                if _stored(now) != _stored(row):
+                    raise ChangedAfterApproval(f"{row.id} was changed meanwhile, nothing was purged.")
+                same = _others(connection, now)
+                after = purged(now, whole_seconds(ledger.clock()), reason)
+                _put_over(connection, after)
     texts = journal.purge(lambda entry: entry.surface == SURFACE and entry.item == row.id)
     left: list[str] = []
     if not database.vacate():
@@ -78,6 +82,11 @@ def _read(connection: sqlite3.Connection, row_id: str, ledger: Ledger) -> Row:
     if values is None:
         raise NotFound(f"There is no ledger row {row_id}.")
     return read_row(values, ledger.clock())
+
+
+def _stored(row: Row) -> Row:
+    """Return a row as it is, whether its time has passed meanwhile or not."""
+    return replace(row, status=stored_status(row.status))  # type: ignore[arg-type]  # one of the four words
 
 
 def _others(connection: sqlite3.Connection, row: Row) -> tuple[str, ...]:

@@ -101,7 +101,8 @@ def verbs_of(item: Item) -> tuple[tuple[str, str, str], ...]:
             return (("d", "delete", "Unpin"), _EDIT, _COPY) if item.ref is not None else (_EDIT, _COPY)
         case "ledger":
             turn = ("d", "delete", "Retract") if not item.state else ("h", "hold", "Restore")
-            return (turn, ("p", "promote", "Pin"), _COPY)
+            purge = (("d", "delete", "Purge"),) if item.state == "retracted" else ()
+            return (turn, *purge, ("p", "promote", "Pin"), _COPY)
         case "notes" | "notebook":
             return (_EDIT, _COPY)
 

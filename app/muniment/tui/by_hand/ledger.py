@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Change, Field, Proposal
@@ -74,7 +75,8 @@ async def _purge(app: MunimentApp, engine: Engine, row: Row) -> None:
     )
     decision = await decide(app, proposal)
     if decision.allowed:
-        gone = await asyncio.to_thread(engine.surfaces.ledger.purge, row.id, origin_of(engine))
+        purge = partial(engine.surfaces.ledger.purge, row.id, origin_of(engine), seen=row)
+        gone = await asyncio.to_thread(purge)
         done(app, " ".join((f"Purged {row.id}.", *gone.left)), f"purged {row.id}")
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from muniment.tui.widgets.memory_panel_rows import Branch, Row
 
 LOOK_SECONDS = 0.8
-VERB_KEYS = {"d": "delete", "e": "edit", "m": "move", "y": "copy", "h": "hold", "p": "promote"}
+VERBS = frozenset({"delete", "edit", "move", "copy", "hold", "promote"})
+"""What is done with an item; each has a binding of its name here."""
 CLOSES = "Esc or F2 closes"
 ABOUT_ROWS = 3
 """Always so many, because a list that grows and shrinks with what is said below loses its cursor."""
@@ -351,7 +352,7 @@ class MemoryPanel(Vertical):
         if action != "want" or not self.is_mounted:
             return True
         verb = str(parameters[0])
-        if verb not in VERB_KEYS.values():
+        if verb not in VERBS:
             return True
         row = self.current
         if row is None or row.item is None:
@@ -362,11 +363,18 @@ class MemoryPanel(Vertical):
 
     def on_key(self, event: events.Key) -> None:
         """A key that does nothing with this item says so, rather than nothing."""
-        verb = VERB_KEYS.get(event.key)
+        verb = self._verb_of(event.key)
         row = self.current
         if verb is not None and row is not None and row.item is not None and self.records_tree.has_focus:
             event.stop()
             self.post_message(self.Wanted(verb, row.item))
+
+    def _verb_of(self, key: str) -> str | None:
+        """Return what a key does with an item, as the user's keymap has it."""
+        bindings = self._bindings.copy()
+        bindings.apply_keymap(self.app._keymap)
+        ids = ((each.id or "").removeprefix("memory.") for each in bindings.key_to_bindings.get(key, ()))
+        return next((verb for verb in ids if verb in VERBS), None)
 
     def action_filter(self) -> None:
         """Open the filter."""
