@@ -12,6 +12,7 @@ import pytest
 from muniment.memory.records.plans import ChangedAfterApproval, DeleteRequest, StoreRefused, StoreRequest
 from muniment.memory.records.record import encode
 from muniment.memory.records.store import RecordStore
+from muniment.memory.records.writing import commit_plan
 from muniment.safety.errors import InvalidInput, NotFound
 from support.records import AGENT, START, USER, World, delete, put, store, tree_digest
 
@@ -391,6 +392,26 @@ def test_a_file_that_appeared_after_approval_is_not_overwritten(tmp_path: Path) 
     with pytest.raises(ChangedAfterApproval):
         records.commit(plan, AGENT)
     assert path.read_bytes() == before
+
+
+def test_a_file_that_appears_while_its_directory_is_made_is_not_overwritten(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    cwd = world.directory(scope=True)
+    records = world.store(cwd)
+    plan = records.plan_store(StoreRequest("Plum rule", "new", id="plum", scope="project"), origin=AGENT)
+    appeared: list[Path] = []
+
+    class Tidied(set[Path]):
+        """Told when a directory has been made ready: then somebody else is quicker."""
+
+        def add(self, directory: Path) -> None:
+            super().add(directory)
+            appeared.append(put(directory.parent, "plum", content="theirs"))
+
+    with pytest.raises(ChangedAfterApproval):
+        commit_plan(records.journal, plan, AGENT, world.paths.data, Tidied())
+    assert "theirs" in appeared[0].read_text()
+    assert list(records.journal.entries()) == []
 
 
 def test_a_deletion_is_bound_to_the_text_that_was_shown(tmp_path: Path) -> None:

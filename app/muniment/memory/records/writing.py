@@ -36,6 +36,7 @@ def commit_plan(
             if isinstance(plan, StorePlan) and not (memory is not None and _is_ready(plan.scope, tidied)):
                 _make_ready(plan.scope, tidied)
                 memory = held.enter_context(open_memory_dir(plan.scope))
+                before = _unchanged(plan, memory)
         except OSError as error:
             raise _not_done(plan, error) from error
         return _carry_out(journal, plan, before, origin, memory)
