@@ -31,6 +31,9 @@ Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
 """Writes the keys of one id, None for its own, and returns the keymap as it then is, and what went wrong."""
 _ID = 26
 _KEYS = 20
+_KEYS_WIDE = 34
+_WIDE_FROM = 110
+"""From so many cells on there is room for all keys of a binding."""
 
 
 class KeymapScreen(Sheet[None]):
@@ -102,11 +105,12 @@ class KeymapScreen(Sheet[None]):
         width = self.size.width - 4
         shown = " ".join(key_name(each.strip()) for each in keys.split(","))
         style = "bold $accent" if known.id in self._keymap else "bold"
-        room = width - _ID - _KEYS - 2
+        beside = _KEYS_WIDE if width >= _WIDE_FROM else _KEYS
+        room = width - _ID - beside - 2
         parts = [
-            Content.styled(reading_line(shown), style).truncate(_KEYS, ellipsis=True, pad=True),
+            Content.styled(reading_line(shown), style).truncate(beside, ellipsis=True, pad=True),
             Content(" "),
-            Content(known.id).truncate(min(_ID, width - _KEYS - 1), ellipsis=True, pad=True),
+            Content(known.id).truncate(min(_ID, width - beside - 1), ellipsis=True, pad=True),
         ]
         if room > 12:
             parts.append(Content.styled(f" {known.about}", "$secondary").truncate(room, ellipsis=True))
