@@ -135,6 +135,8 @@ def test_all_faults_of_a_file_are_told_with_line_and_suggestion(paths: Paths) ->
         ("fence: {max_bytes: 65537}", "fence.max_bytes"),
         ("notebooks: {agents: [Reviewer]}", "notebooks.agents[0]"),
         ("model: {provider: opnai}", "model.provider"),
+        ("model: {name: null}", "model.name"),
+        ("model: {base_url: ~}", "model.base_url"),
         ("model: {context_window: -1}", "model.context_window"),
         ("model: {api_key_env: 'a b'}", "model.api_key_env"),
     ],
@@ -151,11 +153,13 @@ def test_a_file_that_is_no_yaml_or_a_list_is_one_fault(paths: Paths) -> None:
 
 
 def test_an_empty_file_and_empty_sections_are_defaults(paths: Paths) -> None:
-    for text in ("", "# nothing\n", "model:\nretrieval: {}\n"):
+    for text in ("", "# nothing\n", "model:\nretrieval: {}\n", "model: null\nretrieval: ~\n"):
         write(paths, text)
         assert load_settings(paths, {}).model == ModelSettings()
     write(paths, "model: {context_window: 0}\n")
     assert load_settings(paths, {}).model.context_window == 128_000
+    write(paths, "model: {name: 'null'}\n")
+    assert load_settings(paths, {}).model.name == "null"
 
 
 def test_a_linked_settings_file_is_read(paths: Paths, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def _checked(path: Path) -> tuple[Case | None, list[Fault]]:
     except (FileRefused, OSError) as refused:
         reason = refused.reason if isinstance(refused, FileRefused) else refused.strerror or str(refused)
         return None, [Fault(1, 1, "", f"cannot be opened: {reason}", file=str(path))]
-    checked, value, report = check_text(data, CASE, file=str(path))
+    checked, value, report = check_text(data, CASE, file=str(path), null_is_text=True)
     if isinstance(value, dict) and not report.faults:
         _check_sense(checked, report)
     return (None if report.faults else _made(checked, path.absolute())), sorted(report.faults)

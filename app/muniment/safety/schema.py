@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from muniment.safety.errors import InvalidInput
 from muniment.safety.strict_yaml import KeyPath, Marks, Value, YamlFault, load_marked
 
+_NULLS = frozenset(("null", "Null", "NULL", "~"))
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
@@ -325,11 +327,17 @@ class AnyKeys:
 
 
 def check_text(
-    data: bytes | str, shape: Fields, *, file: str = "", may_be_empty: bool = False
+    data: bytes | str,
+    shape: Fields,
+    *,
+    file: str = "",
+    may_be_empty: bool = False,
+    null_is_text: bool = False,
 ) -> tuple[dict[str, Any], Value, Report]:
     """Read and check a text; return the checked keys, the value as read, and the report with all faults.
 
-    A text that is no YAML is one fault with its place.
+    A text that is no YAML is one fault with its place. An unquoted `null` is no value, as where nothing
+    stands, unless `null_is_text`.
     """
     try:
         value, marks = load_marked(data)
@@ -340,11 +348,21 @@ def check_text(
         )
         return {}, None, report
     report = Report(marks, file)
+    if not null_is_text:
+        value = _without_nulls(value, marks, ())
     if value is None and may_be_empty:
         return {}, {}, report
     checked = shape.check(value, (), report)
     report.faults.sort()
     return ({} if checked is INVALID else checked), value, report
+
+
+def _without_nulls(value: Value, marks: Marks, path: KeyPath) -> Value:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each, marks, (*path, key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nulls(each, marks, (*path, number)) for number, each in enumerate(value)]
+    return None if value in _NULLS and not marks.is_quoted(path) else value
 
 
 def nearest(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
