@@ -179,6 +179,7 @@ async def test_a_fence_that_can_be_closed_makes_a_case_fail(monkeypatch: pytest.
     monkeypatch.setattr(
         blocks, "fence", lambda source, body: f"<UNTRUSTED-INPUT source=''>\n{body}\n</UNTRUSTED-INPUT>"
     )
+    monkeypatch.setattr(blocks, "fenced_body", lambda body, max_bytes: body)
     cases = {each.name: each for each in load_cases(shipped_cases())}
     run = await run_case(cases["hostile-titles-stay-titles"], os.environ)
     assert [each.grader for each in run.checks if not each.passed] == ["fences"]
