@@ -60,7 +60,9 @@ class SearchScreen(Sheet[None]):
     ]
     DEFAULT_CSS = """
     SearchScreen {
-        & Input, & Input:focus { height: 3; border: round $border-blurred; background: $background; }
+        & Input, & Input:focus {
+            height: 3; border: round $border-blurred; border-title-color: $primary; background: $background;
+        }
         & Input:focus { border: round $primary; }
         & Input:ansi { border-left: round $border-blurred !important; }
         & Input:ansi:focus { border-left: round $primary !important; }
