@@ -401,6 +401,23 @@ def test_purge_leaves_the_text_in_no_file_of_this_user(cli: Inside, tmp_path: Pa
     assert cli("memory", "purge", "rule", "--yes").code == 1
 
 
+@pytest.mark.parametrize("surface", ["record", "user"])
+def test_purge_removes_what_a_killed_writer_left_of_that_file_and_of_no_other(
+    surface: str, cli: Inside, user: Path
+) -> None:
+    record = ("memory", "store", "--scope", "global", "--title", "t", "--content", "c", "--id", "rule")
+    entry = ("user", "save", "--name", "rule", "--type", "user", "--summary", "s", "--json")
+    assert cli(*(record if surface == "record" else entry)).code == 0
+    (path,) = (each for each in user.rglob("rule.*") if each.is_file())
+    left = path.with_name(f".{path.name}.0123456789ab.tmp")
+    others = path.with_name(f".other-{path.name}.0123456789ab.tmp")
+    for each in (left, others):
+        each.write_bytes(b"half a text")
+    assert cli("memory", "purge", "rule", "--surface", surface, "--yes").code == 0
+    assert not left.exists()
+    assert others.exists()
+
+
 def test_an_export_carries_records_with_their_times_to_another_place(
     cli: Inside, tmp_path: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -322,6 +322,18 @@ def test_purging_removes_the_earlier_texts_of_one_item_from_the_disk(tmp_path: P
         records.plan_undo()
 
 
+def test_purging_removes_what_a_purge_that_was_killed_left_beside_the_journal(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "confidential", id="r")
+    delete(records, "r")
+    (segment,) = world.paths.journal.glob("*.jsonl")
+    half = segment.with_name(f".{segment.name}.0123456789ab.tmp")
+    half.write_bytes(segment.read_bytes())
+    records.journal.purge(lambda entry: entry.item == "r")
+    assert not half.exists()
+
+
 def test_bytes_that_are_no_utf_8_survive_the_journal(tmp_path: Path) -> None:
     data = b"caf\xe9 \x00 \xf0\x9f\x98\x80"
     journal = Journal(tmp_path / "journal", clock=Clock())

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muniment.cli.settled import settled
@@ -135,8 +136,10 @@ def purge(arguments: argparse.Namespace, shell: Shell) -> int:
     journal = shell.surfaces.journal
     named = [each for each in journal.entries() if each.surface == surface and each.item == name]
     # What shares its file with others, as pinned items do, stands in the earlier texts of that file too.
-    files = {each.path for each in named if reaches(each, places)}
+    files = {each.path: each.directory for each in named if reaches(each, places)}
     texts = journal.purge(lambda entry: entry.path in files)
+    for path, directory in files.items():
+        journal.clear(Path(directory), Path(path))
     left = []
     if surface == "record":
         records.forget_removed()

@@ -17,10 +17,13 @@ from typing import Any
 from muniment.memory.origin import Origin, utc_now
 from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
+    ANY_AGE,
+    FileRefused,
     append_durable,
     digest,
     open_directory,
     read_regular,
+    remove_stale_temps,
     take_lock,
     write_atomic,
 )
@@ -247,6 +250,8 @@ class Journal:
         """Remove the earlier texts of matching entries for good and return how many there were."""
         removed = 0
         with self._locked(self._own_lock):
+            # A purge that was killed left the texts that it had not come to.
+            remove_stale_temps(self.directory, older_than=ANY_AGE)
             for segment in self._segments():
                 kept: list[bytes] = []
                 changed = False
@@ -261,6 +266,11 @@ class Journal:
                 if changed:
                     write_atomic(segment, b"\n".join(kept) + b"\n")
         return removed
+
+    def clear(self, directory: Path, path: Path) -> None:
+        """Remove what killed writers left of a file of a memory directory, so that no text of it stays there."""
+        with self.guard(directory), suppress(FileNotFoundError, FileRefused):
+            remove_stale_temps(path.parent, older_than=ANY_AGE, mark=f"{path.name}.")
 
     def _append(self, item: dict[str, Any], segment: Path | None = None) -> Path:
         """Add a line to a segment, the newest where none is given, and return which one that was."""

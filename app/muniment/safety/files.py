@@ -27,6 +27,8 @@ _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_C
 _TEMP_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+ANY_AGE = float("-inf")
+"""For `remove_stale_temps`: however new a temporary file is."""
 _UNLINKED_NAME = "memory"
 _MAX_TEMP_STEM = 120
 _CHUNK = 1_048_576
@@ -255,8 +257,9 @@ def remove_stale_temps(
 ) -> int:
     """Remove temporary files that a killed process left, older than so many seconds; return how many.
 
-    In a directory that is not ours alone `mark` picks those written with it. `dir_fd` is the directory
-    where it is open already.
+    `ANY_AGE` is for whoever holds the lock under which they are written. In a directory that is not ours
+    alone `mark` picks those written with it; the name of a file with a full stop behind it picks those of
+    that file. `dir_fd` is the directory where it is open already.
     """
     removed = 0
     border = time.time() - older_than
