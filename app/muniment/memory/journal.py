@@ -268,7 +268,7 @@ class Journal:
         return removed
 
     def clear(self, directory: Path, path: Path) -> None:
-        """Remove what killed writers left of a file of a memory directory, so that no text of it stays there."""
+        """Remove what killed writers left of a file of a memory directory: it may hold what is to be gone."""
         with self.guard(directory), suppress(FileNotFoundError, FileRefused):
             remove_stale_temps(path.parent, older_than=ANY_AGE, mark=f"{path.name}.")
 
