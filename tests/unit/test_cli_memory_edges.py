@@ -49,3 +49,33 @@ def test_an_update_keeps_unknown_fields_as_what_they_are_to_other_readers(
         written = yaml.safe_load((place / "r.yaml").read_text())
         assert written["title"] == title
         assert {key: written[key] for key in yaml.safe_load(extras)} == yaml.safe_load(extras)
+
+
+@pytest.mark.parametrize("word", ["null", "~", "Null", "NULL"])
+def test_an_unquoted_null_of_another_program_is_a_field_that_is_missing(
+    cli: Inside, tmp_path: Path, word: str
+) -> None:
+    place = tmp_path / ".muniment" / "memory"
+    place.mkdir(parents=True)
+    optional = ("category", "tags", "source", "created_at", "updated_at", "expires_at")
+    written = "id: r\ntitle: T\ncontent: C\n" + "".join(f"{name}: {word}\n" for name in optional)
+    (place / "r.yaml").write_text(written)
+    os.utime(place / "r.yaml", (1_700_000_000, 1_700_000_000))
+    record = cli("memory", "show", "r", "--json").json["record"]
+    assert (record["category"], record["tags"], record["source"]) == ("fact", [], "user")
+    assert (record["created_at"], record["updated_at"]) == ("2023-11-14T22:13:20Z",) * 2
+    assert record["expires_at"] is None
+    assert (place / "r.yaml").read_text() == written
+    assert cli("memory", "list", "--json").json["skipped"] == []
+
+
+def test_a_null_in_quotes_or_where_text_must_stand_is_the_word(cli: Inside, tmp_path: Path) -> None:
+    place = tmp_path / ".muniment" / "memory"
+    place.mkdir(parents=True)
+    (place / "r.yaml").write_text('id: r\ntitle: null\ncontent: "~"\ncategory: "null"\ntags: [null]\n')
+    record = cli("memory", "show", "r", "--json").json["record"]
+    assert (record["title"], record["content"]) == ("null", "~")
+    assert (record["category"], record["tags"]) == ("null", ["null"])
+    (place / "q.yaml").write_text("id: q\ntitle: T\ncontent: C\nexpires_at: 'null'\n")
+    (skipped,) = cli("memory", "list", "--json").json["skipped"]
+    assert "expires_at" in skipped["reason"]

@@ -10,11 +10,14 @@ from typing import Any
 from muniment.memory.records.ids import MAX_RECORD_BYTES, is_valid_id
 from muniment.memory.records.times import TimeFault, format_time, from_epoch, parse_time
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.safety.strict_yaml import Value, YamlFault, as_written, dump, load
+from muniment.safety.strict_yaml import Value, YamlFault, as_written, dump, load, load_marked
 
 DEFAULT_CATEGORY = "fact"
 _TIME_FIELDS = frozenset(("created_at", "updated_at", "expires_at"))
 RECORD_FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | _TIME_FIELDS
+_OPTIONAL = RECORD_FIELDS - {"id", "title", "content"}
+_NULLS = ("null", "~", "Null", "NULL")
+"""Without quotes, where a field may be missing, these say that it is; a title may be one of these words."""
 _NO_EXTRAS: Mapping[str, Value] = {}
 
 
@@ -53,6 +56,18 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
         raise RecordFault(str(fault)) from fault
     if not isinstance(fields, dict):
         raise RecordFault("is empty" if fields is None else "is not a mapping of fields")
+    if fields.get("category") in _NULLS or fields.get("source") in _NULLS:
+        fields = _without_nulls(fields, data)
+    try:
+        return _record(fields, data, stem, mtime)
+    except RecordFault:
+        present = _without_nulls(fields, data)
+        if present == fields:
+            raise
+        return _record(present, data, stem, mtime)
+
+
+def _record(fields: dict[str, Value], data: bytes, stem: str, mtime: float) -> Record:
     get = fields.get
     record_id = get("id")
     if record_id != stem:
@@ -131,6 +146,16 @@ def as_dict(record: Record) -> dict[str, Any]:
     if record.extras:
         fields["extras"] = dict(record.extras)
     return fields
+
+
+def _without_nulls(fields: dict[str, Value], data: bytes) -> dict[str, Value]:
+    """Return the fields without those that may be missing and hold an unquoted null."""
+    named = [name for name in _OPTIONAL if fields.get(name) in _NULLS]
+    if not named:
+        return fields
+    _, marks = load_marked(data)
+    absent = {name for name in named if not marks.is_quoted((name,))}
+    return {name: value for name, value in fields.items() if name not in absent}
 
 
 def _extras(fields: dict[str, Value], data: bytes) -> Mapping[str, Value]:
