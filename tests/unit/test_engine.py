@@ -13,7 +13,7 @@ from muniment.approval.proposal import Decision, Proposal
 from muniment.model.base import AssistantItem, ModelError, ToolCall, ToolItem, Usage, UserItem
 from muniment.safety.errors import MunimentError
 from muniment.session import events as ev
-from muniment.session.calls import denied
+from muniment.session.calls import denied, object_or_text
 from muniment.session.engine import Engine, TurnRefused
 from muniment.session.recipes.recipe import ASSISTANT
 from muniment.tools.registry import Registry
@@ -105,6 +105,13 @@ async def test_a_change_is_logged_before_it_runs(place: Place) -> None:
 )
 def test_a_denial_is_one_sentence_with_its_reason(decision: Decision, sentence: str) -> None:
     assert denied(decision).text == sentence
+
+
+@pytest.mark.parametrize("arguments", ['{"text": "a", "text": "b"}', "[1]", '"a"', "{", "[" * 100_000])
+def test_arguments_of_which_a_part_would_be_hidden_are_shown_as_text(arguments: str) -> None:
+    assert object_or_text(arguments) == arguments
+    assert object_or_text('{"text": "a"}') == {"text": "a"}
+    assert object_or_text("") == {}
 
 
 async def test_a_denial_with_its_reason_goes_back_to_the_model(place: Place) -> None:

@@ -190,6 +190,22 @@ def test_disarming_voids_a_licence_and_a_held_decision(gate: Gate, clock: Hand) 
     assert not gate.hold(licence, allow=True)
 
 
+@pytest.mark.parametrize("shaken", ["disarmed", "restarted"])
+def test_a_decision_that_was_voided_does_not_stand_in_the_way_of_the_next(
+    gate: Gate, clock: Hand, shaken: str
+) -> None:
+    arm(gate, clock)
+    assert gate.hold(gate.license(clock.now), allow=True)
+    if shaken == "disarmed":
+        gate.disarm()
+    else:
+        gate.judge(Kind.TYPING, clock.now)
+    clock.now += 1
+    assert gate.settle() is None
+    arm(gate, clock)
+    assert decide(gate, clock, allow=False) is False
+
+
 def test_a_decision_that_is_held_is_not_replaced_by_another(gate: Gate, clock: Hand) -> None:
     arm(gate, clock)
     assert gate.hold(gate.license(clock.now), allow=False)

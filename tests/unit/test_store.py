@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +84,17 @@ def test_what_is_stored_under_a_scope_word_is_reached_under_it(word: str | None,
     assert [each.meta.scope.kind for each in records.snapshot().entries] == [kind]
     assert delete(records, "one", word).scope.kind == kind
     assert ids(records) == []
+
+
+@pytest.mark.parametrize("field", ["title", "content", "category", "tags"])
+@pytest.mark.parametrize(("bad", "says"), [("a\0b", "NUL"), ("a\ud800b", "half of a character")])
+def test_what_no_record_can_hold_is_refused_by_the_name_of_its_field(
+    tmp_path: Path, field: str, bad: str, says: str
+) -> None:
+    fields: dict[str, Any] = {"title": "T", "content": "C"} | {field: [bad] if field == "tags" else bad}
+    name = "tag 1" if field == "tags" else field
+    with pytest.raises(InvalidInput, match=f"The {name} holds .*{says}"):
+        World(tmp_path).store().plan_store(StoreRequest(**fields), origin=AGENT)
 
 
 def test_no_other_word_is_taken_for_a_scope(tmp_path: Path) -> None:
@@ -502,6 +514,8 @@ def test_a_copy_that_stays_expired_is_said_in_plan_and_outcome(tmp_path: Path) -
     assert "stays expired" in note
     with pytest.raises(NotFound, match="expired"):
         records.get("r")
+    again = StoreRequest("R", "new", id="r", expires_at=START.replace(year=2001))
+    assert "expired from the start" in records.plan_store(again, origin=AGENT).notes[0]
     assert delete(records, "r").id == "r"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -261,6 +262,20 @@ async def test_after_the_users_word_a_report_is_used_for_nothing(place: Place) -
     await run(engine, "report it")
     assert statuses(place, engine) == ["failed"]
     assert notes(place) == []
+    await engine.close()
+
+
+async def test_a_task_is_not_ended_by_hand_while_a_turn_runs(place: Place) -> None:
+    model = StepModel(Say(pieces=("thinking",), hang=True))
+    engine = place.open(model, tools=default_registry(), recipe=recipe(place))
+    running = asyncio.create_task(run(engine))
+    await model.waiting.wait()
+    with pytest.raises(TurnRefused):
+        engine.finish_task("success", "Said too early.")
+    engine.interrupt()
+    await running
+    assert notes(place) == []
+    assert engine.finish_task("success", "Said in time.").outcome == "success"
     await engine.close()
 
 
