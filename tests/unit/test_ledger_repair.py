@@ -10,6 +10,7 @@ import pytest
 from muniment.memory.ledger.database import VERSION, Database
 from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
 from muniment.memory.ledger.ledger import Ledger
+from muniment.memory.ledger.repair import set_aside
 from muniment.memory.ledger.searching import NO_FULL_TEXT
 from support.ledger import ENGINE, HAND, Place, all_rows, packed, provided, row
 
@@ -99,6 +100,27 @@ def test_repair_saves_the_rows_that_can_still_be_read_with_all_that_was_decided_
     assert after[gone.id].status == "retracted"
     assert ledger.health().ok
     assert ledger.search("basket", limit=5).truncated
+
+
+def test_a_ledger_that_is_made_while_the_damaged_one_is_set_aside_keeps_its_log(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write(row("Plums are blue."))
+    path = settled(place)
+    path.write_bytes(b"no database at all " * 500)
+    other = place.ledger()
+    rename = Path.rename
+
+    def and_then_somebody_writes(self: Path, target: Path) -> Path:
+        done = rename(self, target)
+        if not path.exists():
+            other.upsert([row("Pears are yellow.", source="other")], ENGINE)
+        return done
+
+    monkeypatch.setattr(Path, "rename", and_then_somebody_writes)
+    set_aside(path, place.clock())
+    other.upsert([row("Figs are green.", source="other")], ENGINE)
+    assert {each.body for each in all_rows(place.ledger())} == {"Pears are yellow.", "Figs are green."}
 
 
 def test_a_second_damaged_file_does_not_replace_the_first_that_was_set_aside(place: Place) -> None:

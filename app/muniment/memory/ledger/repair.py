@@ -117,7 +117,8 @@ def set_aside(path: Path, now: datetime) -> Path:
     while os.path.lexists(target):
         number += 1
         target = path.with_name(f"{stem}-{number}")
-    for end in ("", *COMPANIONS):
+    # The file itself goes last: from then on another process may make a new one with companions of its own.
+    for end in (*COMPANIONS, ""):
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).rename(target.with_name(target.name + end))
     return target
