@@ -16,6 +16,7 @@ from muniment.memory.ledger.row import InvalidRow, Row, checked
 from muniment.memory.origin import Origin
 from muniment.memory.surfaces import Surfaces
 from muniment.memory.team.entry import Entry, NewEntry
+from muniment.memory.team.refusals import TeamRefused
 from muniment.memory.team.rows import entry_row
 from muniment.paths import resolve_paths
 from muniment.settings import Settings
@@ -90,6 +91,17 @@ def test_a_deleted_entry_comes_back_with_its_rows_as_they_were(
 
     assert entry.path.exists()
     assert state(made) == before
+
+
+def test_a_deletion_whose_row_cannot_follow_says_that_the_file_is_gone(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made)
+    ledger = made.surfaces.ledger
+    ledger.close()
+    ledger.path.write_bytes(b"no database at all " * 500)
+    with pytest.raises(TeamRefused, match="is deleted, its ledger row is as it was: .*is damaged"):
+        made.team.knowledge.remove(entry, HAND)
+    assert not entry.path.exists()
 
 
 def test_an_edit_that_is_taken_back_gives_the_earlier_text_to_recall_again(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from muniment.memory.team.insights import one_line
 from muniment.memory.team.near import MOST_NAMED as _MOST_NAMED
 from muniment.memory.team.near import near
 from muniment.memory.team.pending import Step, Work, archive, new_file, rows
+from muniment.memory.team.refusals import TeamRefused
 from muniment.memory.team.rows import entry_row
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.safety.files import FileRefused, digest
@@ -197,8 +198,10 @@ class Knowledge:
     def remove(self, entry: Entry, origin: Origin) -> None:
         """Delete the file of an entry and take its row out of recall; one undo brings both back as they were.
 
-        Raise `ChangedAfterApproval` where the file is not what was seen.
+        Raise `ChangedAfterApproval` where the file is not what was seen, and `TeamRefused` where the file is
+        gone and the ledger cannot be written.
         """
+        from muniment.memory.ledger.faults import LedgerFault
         from muniment.memory.team.follow import retract_rows
 
         team = self._team
@@ -208,7 +211,12 @@ class Knowledge:
             if now is None or digest(now) != entry.digest:
                 raise ChangedAfterApproval(f"{entry.path} was changed meanwhile, nothing was deleted.")
             team.files.remove(entry.path, act, surface=SURFACE, item=entry.name, before=now)
-        retract_rows(team, entry.name, act)
+        try:
+            retract_rows(team, entry.name, act)
+        except LedgerFault as fault:
+            raise TeamRefused(
+                f"{entry.path} is deleted, its ledger row is as it was: {fault.sentence}"
+            ) from fault
 
     def hold(self, name: str, origin: Origin) -> Entry:
         """Keep an entry out of every sweep until it is released; raise `NotFound`."""
