@@ -99,7 +99,7 @@ def test_a_deletion_whose_row_cannot_follow_says_that_the_file_is_gone(tmp_path:
     ledger = made.surfaces.ledger
     ledger.close()
     ledger.path.write_bytes(b"no database at all " * 500)
-    with pytest.raises(TeamRefused, match="is deleted, its ledger row is as it was: .*is damaged"):
+    with pytest.raises(TeamRefused, match=r"is deleted, its ledger row is as it was: .*is damaged"):
         made.team.knowledge.remove(entry, HAND)
     assert not entry.path.exists()
 
