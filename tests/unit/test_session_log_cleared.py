@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from muniment.memory.records.plans import StoreRefused
 from muniment.paths import Paths
+from muniment.session.engine import TurnRefused
 from muniment.session.logs.log import SessionLog
 from support.faults import full_disk
 from support.records import World
+from support.session import Place, Say, StepModel, run
 
 
 def begun(tmp_path: Path) -> SessionLog:
@@ -52,3 +55,19 @@ def test_a_working_directory_that_is_gone_is_called_gone_and_not_read_only(tmp_p
     cwd.rmdir()
     with pytest.raises(StoreRefused, match="is gone"):
         desk.propose("memory_store", id="a", title="A", content="Text.")
+
+
+async def test_while_a_turn_runs_nothing_is_dropped(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    model = StepModel(Say(pieces=("thinking",), hang=True))
+    engine = place.open(model)
+    running = asyncio.create_task(run(engine))
+    await model.waiting.wait()
+    with pytest.raises(TurnRefused):
+        engine.clear()
+    assert "user_message" in place.kinds(engine.id)
+    engine.interrupt()
+    await running
+    engine.clear()
+    assert place.kinds(engine.id) == ["session"]
+    await engine.close()
