@@ -17,9 +17,11 @@ _CONNECTING = re.compile(
 _TRAILING = re.compile(r"(?i)[\s,;]*(?:\b(?:and|with|the)\b[\s,;]*)*$")
 _AFTERWARDS = re.compile(r"(?i)^\s*(then|show|retrieve|afterwards|do not infer|keep its)\b")
 _SAME_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S))*"
+# "A record" is what a text about memory is full of; only the verb orders something.
+_TO_RECORD = r"(?:(?:\b(?:must|should|shall|please|always|now|to)|[,:])\s+record\b|\brecord(?=\s+(?:this|that|these|it)\b))"
 _ORDER = re.compile(
     rf"(?i)\b(?:assistants?|agents?|models?|ai|llms?)\b{_SAME_SENTENCE}"
-    r"\b(?:save|store|remember|record|memori[sz]e)\b"
+    rf"(?:\b(?:save|store|remember|memori[sz]e)\b|{_TO_RECORD})"
     rf"|\b(?:save|store|remember|memori[sz]e)\b{_SAME_SENTENCE}\b(?:memory|memories|future sessions?)\b"
     r"|\bmemory_(?:save|store)\b"
 )
