@@ -18,7 +18,10 @@ _TRAILING = re.compile(r"(?i)[\s,;]*(?:\b(?:and|with|the)\b[\s,;]*)*$")
 _AFTERWARDS = re.compile(r"(?i)^\s*(then|show|retrieve|afterwards|do not infer|keep its)\b")
 _SAME_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S))*"
 # "A record" is what a text about memory is full of; only the verb orders something.
-_TO_RECORD = r"(?:(?:\b(?:must|should|shall|please|always|now|to)|[,:])\s+record\b|\brecord(?=\s+(?:this|that|these|it)\b))"
+_TO_RECORD = (
+    r"(?:(?:\b(?:must|should|shall|please|always|now|to)|[,:])\s+record\b"
+    r"|\brecord(?=\s+(?:this|that|these|it)\b))"
+)
 _ORDER = re.compile(
     rf"(?i)\b(?:assistants?|agents?|models?|ai|llms?)\b{_SAME_SENTENCE}"
     rf"(?:\b(?:save|store|remember|memori[sz]e)\b|{_TO_RECORD})"
