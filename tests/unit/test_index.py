@@ -6,15 +6,18 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from muniment.memory.recall.tokens import ANALYSIS
 from muniment.memory.records.index import Catalog
 from muniment.memory.records.index_place import index_path
 from muniment.memory.records.index_search import SearchResult
+from muniment.memory.records.scan import COARSE_CLOCK_NS
 from muniment.memory.records.scope import resolve_chain
 from muniment.memory.records.store import RecordStore
 from support.poll import until
@@ -215,6 +218,20 @@ def test_a_damaged_index_is_made_anew(desk: Desk, damage: bytes) -> None:
     result = desk.search("alpha")
     assert [hit.meta.id for hit in result.hits] == ["r"]
     assert result.notice is None
+
+
+def test_a_file_that_an_earlier_version_could_not_read_is_found(desk: Desk) -> None:
+    path = put(desk.scope_dir, "r", content="alpha", expires_at="null")
+    # A file that changed just now is read once more.
+    until(lambda: time.time_ns() - path.stat().st_ctime_ns > 2 * COARSE_CLOCK_NS)
+    desk.ids("alpha")
+    desk.catalog.close()
+    with sqlite3.connect(desk.index_file) as connection:
+        connection.execute("DELETE FROM record")
+        assert connection.execute("UPDATE file SET reason = 'has no time'").rowcount == 1
+        connection.execute("UPDATE about SET value = ? WHERE key = 'version'", (f"3/{ANALYSIS}",))
+    connection.close()
+    assert desk.ids("alpha") == ["r"]
 
 
 def test_an_index_of_another_version_is_made_anew(desk: Desk) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from muniment.memory.records.record import Record
 
-VERSION = f"3/{ANALYSIS}"
-"""An index with another version is made anew."""
+VERSION = f"4/{ANALYSIS}"
+"""An index with another version is made anew; it changes with what a row holds and how a file is read."""
 
 TEXTS = TextTable("words", (("title", 3.0), ("labels", 2.0), ("content", 1.0)))
 WEIGHTS = tuple(weight for _, weight in TEXTS.columns)
