@@ -206,6 +206,14 @@ def test_a_write_replaces_a_link_and_not_what_it_points_to(tmp_path: Path) -> No
     assert not (tmp_path / "x").is_symlink()
 
 
+@pytest.mark.parametrize("begin", ["", "a"])
+def test_a_name_as_long_as_a_name_may_be_can_be_written(tmp_path: Path, begin: str) -> None:
+    path = tmp_path / f"{begin}{'é' * 124}.md"
+    write_atomic(path, b"whole")
+    assert path.read_bytes() == b"whole"
+    assert len(os.listdir(tmp_path)) == 1
+
+
 @pytest.mark.parametrize("step", ["write", "fsync", "replace"])
 def test_a_kill_at_any_step_leaves_the_old_content_whole(tmp_path: Path, step: str) -> None:
     target = tmp_path / "r.yaml"
