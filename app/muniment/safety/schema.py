@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from muniment.safety.errors import InvalidInput
-from muniment.safety.strict_yaml import KeyPath, Marks, Value, YamlFault, load_marked
-
-_NULLS = frozenset(("null", "Null", "NULL", "~"))
+from muniment.safety.strict_yaml import NULLS, KeyPath, Marks, Value, YamlFault, load_marked
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -362,7 +360,7 @@ def _without_nulls(value: Value, marks: Marks, path: KeyPath) -> Value:
         return {key: _without_nulls(each, marks, (*path, key)) for key, each in value.items()}
     if isinstance(value, list):
         return [_without_nulls(each, marks, (*path, number)) for number, each in enumerate(value)]
-    return None if value in _NULLS and not marks.is_quoted(path) else value
+    return None if value in NULLS and not marks.is_quoted(path) else value
 
 
 def nearest(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:

@@ -25,6 +25,8 @@ Place: TypeAlias = "tuple[int, int]"
 
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 32
+NULLS = ("null", "Null", "NULL", "~")
+"""What other programs write without quotes for no value; `load` returns the word, which may be meant as one."""
 
 
 class YamlFault(MunimentError):  # noqa: N818 - says what happened

@@ -10,14 +10,13 @@ from typing import Any
 from muniment.memory.records.ids import MAX_RECORD_BYTES, is_valid_id
 from muniment.memory.records.times import TimeFault, format_time, from_epoch, parse_time
 from muniment.safety.errors import InvalidInput, MunimentError
-from muniment.safety.strict_yaml import Value, YamlFault, as_written, dump, load, load_marked
+from muniment.safety.strict_yaml import NULLS, Value, YamlFault, as_written, dump, load, load_marked
 
 DEFAULT_CATEGORY = "fact"
 _TIME_FIELDS = frozenset(("created_at", "updated_at", "expires_at"))
 RECORD_FIELDS = frozenset(("id", "category", "title", "content", "tags", "source")) | _TIME_FIELDS
 _OPTIONAL = RECORD_FIELDS - {"id", "title", "content"}
-_NULLS = ("null", "~", "Null", "NULL")
-"""Without quotes, where a field may be missing, these say that it is; a title may be one of these words."""
+"""Of these an unquoted null says that they are missing; a title may be such a word."""
 _NO_EXTRAS: Mapping[str, Value] = {}
 
 
@@ -56,7 +55,7 @@ def decode(data: bytes, stem: str, mtime: float) -> Record:
         raise RecordFault(str(fault)) from fault
     if not isinstance(fields, dict):
         raise RecordFault("is empty" if fields is None else "is not a mapping of fields")
-    if fields.get("category") in _NULLS or fields.get("source") in _NULLS:
+    if fields.get("category") in NULLS or fields.get("source") in NULLS:
         fields = _without_nulls(fields, data)
     try:
         return _record(fields, data, stem, mtime)
@@ -150,7 +149,7 @@ def as_dict(record: Record) -> dict[str, Any]:
 
 def _without_nulls(fields: dict[str, Value], data: bytes) -> dict[str, Value]:
     """Return the fields without those that may be missing and hold an unquoted null."""
-    named = [name for name in _OPTIONAL if fields.get(name) in _NULLS]
+    named = [name for name in _OPTIONAL if fields.get(name) in NULLS]
     if not named:
         return fields
     _, marks = load_marked(data)
