@@ -26,7 +26,7 @@ Place: TypeAlias = "tuple[int, int]"
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 32
 NULLS = ("null", "Null", "NULL", "~")
-"""What other programs write without quotes for no value; `load` returns the word, which may be meant as one."""
+"""What other programs write without quotes for no value; `load` returns the word, as it may be meant."""
 
 
 class YamlFault(MunimentError):  # noqa: N818 - says what happened
