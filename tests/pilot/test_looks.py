@@ -41,6 +41,7 @@ async def test_a_call_and_a_piece_of_code_show_the_focus_by_a_bar(tmp_path: Path
         await app.session_screen.drained()
         for kind in ("ToolLine", "CodeBlock"):
             widget = app.screen.query(kind).first()
+            await until(pilot, lambda widget=widget: text_in(app, widget) != "")
             before = text_in(app, widget)
             widget.focus()
             await until(pilot, lambda widget=widget: text_in(app, widget).startswith("▌"))
