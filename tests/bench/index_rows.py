@@ -16,8 +16,8 @@ import yaml
 
 from bench.measure import Row, compare
 from muniment.memory.recall.query import build_query
-from muniment.memory.records.index import Catalog
-from muniment.memory.records.index_place import index_path
+from muniment.memory.records.index.catalog import Catalog
+from muniment.memory.records.index.place import index_path
 from muniment.memory.records.scope import Scope, ScopeChain
 
 Pair = tuple[Callable[[], float], Callable[[], float]]

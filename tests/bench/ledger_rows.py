@@ -19,7 +19,7 @@ from muniment.memory.recall.need import build_need
 from muniment.memory.recall.query import build_query
 from muniment.memory.recall.recall import Bounds
 from muniment.memory.recall.score import telling
-from muniment.memory.records.index_place import index_path
+from muniment.memory.records.index.place import index_path
 from muniment.memory.surfaces import Surfaces
 from muniment.model.base import UserItem
 from muniment.paths import Paths

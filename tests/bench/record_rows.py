@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.measure import Row, compare, process
 from muniment.memory.journal import Journal
 from muniment.memory.origin import Origin
-from muniment.memory.records.index_place import index_path
+from muniment.memory.records.index.place import index_path
 from muniment.memory.records.plans import StoreRequest
 from muniment.memory.records.store import RecordStore
 from muniment.paths import Paths

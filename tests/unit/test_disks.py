@@ -251,8 +251,8 @@ def test_what_may_not_be_read_is_named_and_what_may_not_be_written_refused() -> 
 def test_an_import_that_runs_out_of_room_says_which_records_were_not_written(
     world: World, tmp_path: Path
 ) -> None:
-    from muniment.memory.records.sources import read_source
-    from muniment.memory.records.transfer import plan_import
+    from muniment.memory.records.carry.sources import read_source
+    from muniment.memory.records.carry.transfer import plan_import
 
     source = tmp_path / "source"
     source.mkdir()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from muniment.memory.records.export import export_directory
-from muniment.memory.records.export_left import is_half_export
+from muniment.memory.records.carry.export import export_directory
+from muniment.memory.records.carry.export_left import is_half_export
 from support.command import Inside
 from support.environment import isolated
 from support.records import World, put

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from muniment.memory.recall.tokens import ANALYSIS
-from muniment.memory.records.index import Catalog
-from muniment.memory.records.index_place import index_path
-from muniment.memory.records.index_search import SearchResult
+from muniment.memory.records.index.catalog import Catalog
+from muniment.memory.records.index.place import index_path
+from muniment.memory.records.index.search import SearchResult
 from muniment.memory.records.scan import COARSE_CLOCK_NS
 from muniment.memory.records.scope import resolve_chain
 from muniment.memory.records.store import RecordStore
@@ -290,7 +290,7 @@ def test_many_processes_build_and_search_one_index(desk: Desk) -> None:
     script = (
         "import sys\nfrom datetime import datetime, UTC\nfrom pathlib import Path\n"
         "from muniment.paths import resolve_paths\n"
-        "from muniment.memory.records.index import Catalog\n"
+        "from muniment.memory.records.index.catalog import Catalog\n"
         "from muniment.memory.records.scope import resolve_chain\n"
         "chain = resolve_chain(Path(sys.argv[1]), resolve_paths())\n"
         "catalog = Catalog(Path(sys.argv[2]))\n"

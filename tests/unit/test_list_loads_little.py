@@ -22,7 +22,7 @@ sys.exit(code)
 LATER = {
     "muniment.memory.journal",
     "muniment.memory.recall.query",
-    "muniment.memory.records.index_search",
+    "muniment.memory.records.index.search",
     "muniment.memory.records.planning",
     "muniment.memory.records.plans",
     "muniment.memory.records.record",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.memory.records.index_search import Hit
+from muniment.memory.records.index.search import Hit
 from muniment.memory.records.record import Record, encode
 from muniment.memory.records.store import RecordStore
 from support.records import START, World

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.memory.records.ids import is_valid_id
-from muniment.memory.records.markdown import (
+from muniment.memory.records.carry.markdown import (
     MAX_TITLE,
     item_records,
     item_title,
@@ -19,9 +18,10 @@ from muniment.memory.records.markdown import (
     read_list,
     shortened,
 )
+from muniment.memory.records.carry.sources import read_source, read_text
+from muniment.memory.records.carry.transfer import plan_import
+from muniment.memory.records.ids import is_valid_id
 from muniment.memory.records.plans import InvalidRecord
-from muniment.memory.records.sources import read_source, read_text
-from muniment.memory.records.transfer import plan_import
 from support.records import START, World
 
 CHANGED = datetime(2025, 3, 1, 12, tzinfo=UTC)

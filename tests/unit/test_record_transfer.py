@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from muniment.memory.origin import Origin
-from muniment.memory.records.export import MANIFEST, export_directory, export_objects
+from muniment.memory.records.carry.export import MANIFEST, export_directory, export_objects
+from muniment.memory.records.carry.sources import Source, read_lines, read_source, read_text
+from muniment.memory.records.carry.transfer import ImportItem, plan_import
 from muniment.memory.records.plans import InvalidRecord
-from muniment.memory.records.sources import Source, read_lines, read_source, read_text
 from muniment.memory.records.store import RecordStore
-from muniment.memory.records.transfer import ImportItem, plan_import
 from muniment.safety.errors import MunimentError
 from support.faults import full_disk
 from support.records import START, World, put, store, tree_digest

@@ -82,7 +82,7 @@ def _files(shell: Shell, skip: Path | None) -> Iterator[Finding]:
 
 
 def _indexes(shell: Shell) -> Iterator[Finding]:
-    from muniment.memory.records import index_check
+    from muniment.memory.records.index import check as index_check
 
     directory = shell.paths.memindex
     for scope in shell.surfaces.records.chain().scopes:

@@ -11,9 +11,9 @@ from typing import Any
 
 from muniment.cli.shell import FAILED, OK, Shell
 from muniment.memory.origin import Origin, utc_now
-from muniment.memory.records.export import export_directory, export_objects
-from muniment.memory.records.sources import MAX_TEXT_BYTES, Source, read_source, read_text
-from muniment.memory.records.transfer import ImportItem, plan_import
+from muniment.memory.records.carry.export import export_directory, export_objects
+from muniment.memory.records.carry.sources import MAX_TEXT_BYTES, Source, read_source, read_text
+from muniment.memory.records.carry.transfer import ImportItem, plan_import
 from muniment.safety.errors import MunimentError
 from muniment.session.holdings.items import numbered
 

@@ -104,7 +104,7 @@ def check_modes(seen: Iterable[Seen]) -> Iterator[Finding]:
 
 def check_strays(seen: Iterable[Seen]) -> Iterator[Finding]:
     """Report temporary files, and half-made exports, that a killed process left behind."""
-    from muniment.memory.records.export_left import is_half_export
+    from muniment.memory.records.carry.export_left import is_half_export
 
     border = time.time() - STRAY_AFTER_SECONDS
     strays = [
@@ -149,7 +149,7 @@ def close_to_others(seen: list[Seen]) -> str:
 
 
 def _remove(strays: list[Seen]) -> str:
-    from muniment.memory.records.export_left import remove_half_export
+    from muniment.memory.records.carry.export_left import remove_half_export
 
     for each in strays:
         if each.is_directory:

@@ -37,7 +37,7 @@ from muniment.tools.base import (
 )
 
 if TYPE_CHECKING:
-    from muniment.memory.records.index_search import SearchResult
+    from muniment.memory.records.index.search import SearchResult
 
 DEFAULT_LIST_LIMIT = 100
 DEFAULT_SEARCH_LIMIT = 10

@@ -57,8 +57,8 @@ def gather(
     """Find candidates in what is given; None leaves a source out. Without `build` no index is made."""
     if not need.query:
         return Gathered(())
-    from muniment.memory.records.index_schema import WEIGHTS as RECORD_WEIGHTS
-    from muniment.memory.records.index_search import fields_of as record_fields
+    from muniment.memory.records.index.schema import WEIGHTS as RECORD_WEIGHTS
+    from muniment.memory.records.index.search import fields_of as record_fields
 
     rows: Sequence[Recalled] = ()
     found: Sequence[tuple[Meta, str]] = ()

@@ -69,7 +69,7 @@ class ListedStore(SearchedStore):
 
     def _index_is_worth_it(self, chain: ScopeChain) -> bool:
         """Tell whether an index would list the records faster than reading them all for the first time."""
-        from muniment.memory.records.index_place import index_path
+        from muniment.memory.records.index.place import index_path
 
         for scope in chain.scopes:
             with suppress(OSError):  # no index, or none to be read: then the files are

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from threading import Thread
 
     from muniment.memory.recall.query import Query
-    from muniment.memory.records.index import Catalog
-    from muniment.memory.records.index_search import RecordPool, SearchResult
+    from muniment.memory.records.index.catalog import Catalog
+    from muniment.memory.records.index.search import RecordPool, SearchResult
     from muniment.memory.records.plans import ScopeWord
 
 
@@ -109,7 +109,7 @@ class SearchedStore:
 
     @cached_property
     def _catalog(self) -> Catalog:
-        from muniment.memory.records.index import Catalog
+        from muniment.memory.records.index.catalog import Catalog
 
         return Catalog(self.paths.memindex)
 

@@ -10,7 +10,7 @@ from muniment.safety.visible import clean_surrogates
 
 if TYPE_CHECKING:
     from muniment.memory.journal import Line
-    from muniment.memory.records.index_search import SearchResult
+    from muniment.memory.records.index.search import SearchResult
     from muniment.memory.records.listing import Found, Listed, Snapshot, Stats
     from muniment.memory.records.plans import DeleteOutcome, StoreOutcome
     from muniment.memory.records.scan import Skipped

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from muniment.memory.records.export_left import MANIFEST as MANIFEST
-from muniment.memory.records.export_left import half_export_name, sweep_half_exports
+from muniment.memory.records.carry.export_left import MANIFEST as MANIFEST
+from muniment.memory.records.carry.export_left import half_export_name, sweep_half_exports
 from muniment.memory.records.ids import SUFFIX
 from muniment.memory.records.listing import Snapshot
 from muniment.memory.records.plans import ScopeWord

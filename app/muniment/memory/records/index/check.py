@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 
 from muniment.memory.database_file import remove_database
-from muniment.memory.records.index_place import index_path
-from muniment.memory.records.index_read import look, open_files
-from muniment.memory.records.index_rows import packed
-from muniment.memory.records.index_schema import META_COLUMNS, VERSION, meta_row
+from muniment.memory.records.index.place import index_path
+from muniment.memory.records.index.read import look, open_files
+from muniment.memory.records.index.rows import packed
+from muniment.memory.records.index.schema import META_COLUMNS, VERSION, meta_row
 from muniment.memory.records.scope import Scope
 
 MISSING, CURRENT, BEHIND, WRONG = "missing", "current", "behind", "wrong"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from muniment.memory.recall.query import Query, build_query
 from muniment.memory.recall.score import Corpus, Scorer, Tally, telling
 from muniment.memory.recall.snippet import make_snippet
-from muniment.memory.records.index_rows import is_live, live_among, meta_of
-from muniment.memory.records.index_schema import (
+from muniment.memory.records.index.rows import is_live, live_among, meta_of
+from muniment.memory.records.index.schema import (
     META_COLUMNS,
     TEXTS,
     WEIGHTS,
@@ -21,7 +21,7 @@ from muniment.memory.records.index_schema import (
 from muniment.memory.records.scan import Meta
 
 if TYPE_CHECKING:
-    from muniment.memory.records.index_file import ScopeState
+    from muniment.memory.records.index.file import ScopeState
     from muniment.memory.records.scope import Scope
 
 CANDIDATES = 50

@@ -23,10 +23,10 @@ from muniment.memory.database_file import (
     remove_database,
     roll_back,
 )
-from muniment.memory.records.index_place import index_path
-from muniment.memory.records.index_read import Look, Opened, look, open_files, pack_files
-from muniment.memory.records.index_rows import forget_rows, packed, put_rows
-from muniment.memory.records.index_schema import PUT_ABOUT, TEXTS, VERSION, create_tables, drop_tables
+from muniment.memory.records.index.place import index_path
+from muniment.memory.records.index.read import Look, Opened, look, open_files, pack_files
+from muniment.memory.records.index.rows import forget_rows, packed, put_rows
+from muniment.memory.records.index.schema import PUT_ABOUT, TEXTS, VERSION, create_tables, drop_tables
 from muniment.memory.records.scan import Signature
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from muniment.memory.records.carry.sources import Candidate, Source
 from muniment.memory.records.plans import InvalidRecord, ScopeWord, StorePlan
 from muniment.memory.records.record import Record
-from muniment.memory.records.sources import Candidate, Source
 from muniment.memory.records.store import RecordStore
 from muniment.memory.records.times import format_time
 from muniment.safety.errors import MunimentError

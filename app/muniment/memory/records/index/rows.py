@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from muniment.memory.records.index_read import Opened
-from muniment.memory.records.index_schema import (
+from muniment.memory.records.index.read import Opened
+from muniment.memory.records.index.schema import (
     INSERT_BODY,
     INSERT_RECORD,
     PUT_FILE,
@@ -21,7 +21,7 @@ from muniment.memory.records.scan import Meta, Signature
 if TYPE_CHECKING:
     import sqlite3
 
-    from muniment.memory.records.index_file import ScopeState
+    from muniment.memory.records.index.file import ScopeState
     from muniment.memory.records.scope import Scope
 
 _PACK = struct.Struct("<QqqQ").pack

@@ -12,8 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from muniment.memory.records import markdown, planning
-from muniment.memory.records.export import FORMAT, MANIFEST, VERSION
+from muniment.memory.records import planning
+from muniment.memory.records.carry import markdown
+from muniment.memory.records.carry.export import FORMAT, MANIFEST, VERSION
 from muniment.memory.records.ids import MAX_RECORD_BYTES, SUFFIX
 from muniment.memory.records.plans import InvalidRecord, ScopeWord
 from muniment.memory.records.record import Record, RecordFault, decode

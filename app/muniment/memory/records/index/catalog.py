@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from muniment.memory.database_file import DatabaseUnavailable
-from muniment.memory.records.index_file import ScopeIndex, ScopeState
-from muniment.memory.records.index_rows import live_among, meta_of
-from muniment.memory.records.index_schema import META_COLUMNS, meta_row, written
+from muniment.memory.records.index.file import ScopeIndex, ScopeState
+from muniment.memory.records.index.rows import live_among, meta_of
+from muniment.memory.records.index.schema import META_COLUMNS, meta_row, written
 from muniment.memory.records.scan import Meta, Skipped
 
 if TYPE_CHECKING:
     from muniment.memory.recall.query import Query
-    from muniment.memory.records.index_search import RecordPool, SearchResult
+    from muniment.memory.records.index.search import RecordPool, SearchResult
     from muniment.memory.records.listing import ScopeCount
     from muniment.memory.records.scope import Scope, ScopeChain
 
@@ -63,7 +63,7 @@ class Catalog:
     ) -> SearchResult:
         """Rank the records that hold any word of the query, best first; no hit is older than its file."""
         # A list of records comes from here as well, without what searches.
-        from muniment.memory.records.index_search import search_states
+        from muniment.memory.records.index.search import search_states
 
         moment = written(now)
         kinds = frozenset(("project", "global") if scope is None else (scope,))
@@ -99,7 +99,7 @@ class Catalog:
 
         Without `build` no index is made where there is none: the files are read instead.
         """
-        from muniment.memory.records.index_search import recall_states
+        from muniment.memory.records.index.search import recall_states
 
         with self._lock:
             states, skipped = self._states(chain, build=build, trust=trust)
