@@ -71,6 +71,23 @@ async def test_a_recipe_without_its_required_parameter_asks_for_it_and_runs(
         assert said(app) == ["Look at tea and much."]
 
 
+@pytest.mark.parametrize("provider", ["rehearsal", None])
+async def test_the_prompt_of_a_recipe_is_sent_at_once_whatever_is_to_be_told_before_it(
+    tmp_path: Path, provider: str | None
+) -> None:
+    project = project_at(tmp_path / "p")
+    file = project / "study.yaml"
+    file.write_text(STUDY, encoding="utf-8")
+    options = StartOptions(recipe=str(file), params={"topic": "tea"}, provider=provider)
+    app = MunimentApp(boot_for(project, options=options))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "Look at tea" in screen_text(app))
+        await ready(pilot, app)
+        assert said(app) == ["Look at tea and a little."]
+        # Who answers is told where nobody said it.
+        assert ("no real model is configured" in screen_text(app)) is (provider is None)
+
+
 async def test_a_parameter_that_the_recipe_has_not_is_told_in_its_form(tmp_path: Path) -> None:
     async with started(tmp_path, {"topik": "tea"}) as (app, pilot):
         assert "has no parameter topik (did you mean topic?)" in screen_text(app)

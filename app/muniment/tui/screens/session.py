@@ -230,6 +230,8 @@ class SessionScreen(Place[None]):
             # How many turns a summary covers is counted from the beginning.
             records = engine.replay()
         earlier, last = parts_of(replay_events(records), self.speaker)
+        # The transcript goes on with this very list: what is emitted below is no earlier conversation.
+        fresh = not earlier
         await self.transcript.tell_again(earlier, last)
         if records and records[0].seq > 1:
             self.set_timer(LATER_SECONDS, lambda: self._tell_older(engine, records[0].seq))
@@ -251,13 +253,13 @@ class SessionScreen(Place[None]):
         self.panel.attach(engine.surfaces)
         for old in self.query(FirstCard):
             await old.remove()
-        if card and not earlier:
+        if card and fresh:
             await self.query_one("#left").mount(FirstCard(), before="#waiting")
         await adapter.drained()
         self.transcript.follow()
         if engine.unknown_calls:
             self.app.call_later(self._ask_unknown)
-        elif engine.first_prompt and not earlier:
+        elif engine.first_prompt and fresh:
             self.send(engine.first_prompt)
 
     @work(group="session-older", exclusive=True, exit_on_error=True)
