@@ -62,6 +62,17 @@ def test_an_undo_of_what_was_changed_since_shows_the_difference_and_does_nothing
     assert "first text" in record.read_text()
 
 
+def test_an_undo_of_a_new_record_that_is_gone_promises_nothing(project: Path, user: Path) -> None:
+    stored = ("--id", "rule", "--title", "t", "--content", "c")
+    assert run("memory", "store", *stored, cwd=project, base=user).code == 0
+    (project / ".muniment" / "memory" / "rule.yaml").unlink()
+    shown, code = asked(project, user, "memory", "undo", answer="yes")
+    assert "is gone already" in shown
+    assert "The file stays away" in shown
+    assert "changes no file" in shown
+    assert code == 0
+
+
 def test_a_purge_says_what_it_takes_and_leaves_it_on_no(project: Path, user: Path) -> None:
     stored = ("--id", "rule", "--title", "t", "--content", "c")
     assert run("memory", "store", *stored, cwd=project, base=user).code == 0

@@ -112,6 +112,20 @@ def test_an_undo_of_a_write_whose_file_is_gone_says_so(tmp_path: Path) -> None:
     assert content(records) == "one"
 
 
+def test_an_undo_of_a_new_file_that_is_gone_says_that_it_changes_no_file(tmp_path: Path) -> None:
+    records = World(tmp_path).store()
+    path = store(records, "R", "one", id="r").path
+    path.unlink()
+    plan = records.plan_undo()
+    assert plan.changed.endswith(
+        "is gone already, moved or deleted since; taking the write back changes no file."
+    )
+    records.commit_undo(plan, USER)
+    assert not path.exists()
+    with pytest.raises(NotFound):
+        records.plan_undo()
+
+
 def test_an_undo_is_bound_to_the_state_it_was_shown_with(tmp_path: Path) -> None:
     records = World(tmp_path).store()
     path = store(records, "R", "one", id="r").path

@@ -218,7 +218,9 @@ def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.N
     else:
         verb = {"delete": "Removed", "create": "Brought back", "replace": "Put back the earlier text of"}
         for part in plan.parts:
-            shell.out(f"{verb[part.action]} {part.entry.item} ({part.entry.path}).")
+            gone = part.text_now is None and part.text_then is None
+            word = f"Took back the {part.entry.action} of" if gone else verb[part.action]
+            shell.out(f"{word} {part.entry.item} ({part.entry.path}).")
     for part, written in zip(plan.parts, entries, strict=True):
         if part.changed and part.text_now is not None:
             shell.note(f"the text that stood there since is kept: memory restore {part.entry.item}@{written}")
@@ -245,6 +247,8 @@ def _preview(plan: UndoPlan, *, named: bool = False) -> str:
 
     if named:
         return f"{plan.path}:\n{_preview(plan)}"
+    if plan.text_then is None and plan.text_now is None:
+        return "The file stays away: it did not exist before that write either."
     if plan.text_then is None:
         return "The file goes: it did not exist before that write."
     if plan.changed and plan.text_now is not None:

@@ -228,7 +228,11 @@ def _plan(entry: Entry, *, undoes: str | None, cut_off: tuple[str, ...] = ()) ->
     changed = ""
     if undoes is not None and now != entry.digest_after:
         what = "is gone" if data is None else "was changed"
-        changed = f"{path} {what} since that write; taking the write back undoes that too."
+        changed = (
+            f"{path} is gone already, moved or deleted since; taking the write back changes no file."
+            if data is None and then is None
+            else f"{path} {what} since that write; taking the write back undoes that too."
+        )
     text_now = None if data is None else text_of(data)
     return UndoPlan(entry, path, action, text_now, then, now, undoes, cut_off, changed)
 

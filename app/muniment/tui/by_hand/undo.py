@@ -31,6 +31,12 @@ async def undo(app: MunimentApp, engine: Engine) -> None:
     done(app, f"{what} {plan.entry.item}.", "")
 
 
+def _effect(part: UndoPlan) -> str:
+    if part.text_now is None and part.text_then is None:
+        return "stays away"
+    return _EFFECTS.get(part.action, part.action)
+
+
 def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     entry = plan.entry
     fields = [
@@ -38,9 +44,9 @@ def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
         Field("surface", entry.surface),
         Field("path", entry.path),
         Field("mode of change", plan.action),
-        Field("effect", f"the file {_EFFECTS.get(plan.action, plan.action)}"),
+        Field("effect", f"the file {_effect(plan)}"),
     ]
-    fields += [Field("and", f"{part.path} {_EFFECTS.get(part.action, part.action)}") for part in plan.also]
+    fields += [Field("and", f"{part.path} {_effect(part)}") for part in plan.also]
     fields += [Field("changed since", part.changed) for part in plan.parts if part.changed]
     # The text that nobody has seen is the one to look at.
     shown = next((part for part in plan.parts if part.changed), plan)
