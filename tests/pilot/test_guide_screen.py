@@ -243,6 +243,15 @@ async def test_the_tour_writes_nothing(tmp_path: Path, user: Path) -> None:
 # The map
 
 
+async def test_the_picture_of_the_map_is_whole_wherever_it_is_shown(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    async with opened(boot_for(project), size=(MapScreen.SIDE_FROM, 24)) as (app, pilot):
+        app.action_go("map")
+        await until(pilot, lambda: isinstance(app.screen, MapScreen))
+        await until(pilot, shows(app, "┼─▶ request"))
+        assert app.screen.query_one("#map-flow").size.height == 10
+
+
 async def test_the_map_counts_what_there_is_and_opens_it_in_its_place(tmp_path: Path) -> None:
     project = project_at(tmp_path / "p")
     write_record(project / ".muniment", "apples", "About apples")

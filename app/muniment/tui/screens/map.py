@@ -32,12 +32,12 @@ _NAME = 17
 _FLOW = """\
 How it reaches a model
 
-you ───┬──▶ records ──────────────────▶ digest ──┐
-       ├──▶ user memory ──────────────▶ index ───┤
-       ├──▶ pinned context ──────────────────────┼──▶ request
-       └┬─▶ inbox ══▶ team notes ────────────────┤
-agents ─┘         ══▶ knowledge, notebooks ──────┤
-                  ══▶ ledger ─────────▶ pack ────┘
+you ───┬──▶ records ─────────────▶ digest ──┐
+       ├──▶ user memory ─────────▶ index ───┤
+       ├──▶ pinned context ─────────────────┼─▶ request
+       └┬─▶ inbox ══▶ team notes ───────────┤
+agents ─┘         ══▶ knowledge, notebooks ─┤
+                  ══▶ ledger ────▶ pack ────┘
 
 ══▶  only after a consolidation that you approve"""
 
