@@ -123,7 +123,8 @@ async def test_enter_and_space_decide_nothing_before_a_choice_was_moved_to(key: 
         dialog = await armed(pilot, app, times)
         await pilot.press(key)
         await stays_open(pilot, app, task, times)
-        assert dialog.gate.armed
+        # It was meant for something else, and so may be what is typed behind it.
+        assert not dialog.gate.armed
         task.cancel()
 
 

@@ -185,6 +185,20 @@ def test_no_palette_and_no_help_opens_over_it(desk: OpenDesk, size: Size) -> Non
 
 
 @both_sizes
+@pytest.mark.parametrize("key", ["ctrl+p", "f3", "enter", "backspace"])
+def test_what_is_typed_behind_a_key_for_something_else_decides_nothing(
+    desk: OpenDesk, size: Size, key: str
+) -> None:
+    with desk(size=size) as terminal:
+        terminal.armed()
+        terminal.press(key)
+        terminal.pump(0.3)
+        terminal.press("a")
+        terminal.wait_for(IGNORED)
+        terminal.calm()
+
+
+@both_sizes
 def test_a_key_typed_while_the_process_was_stopped_decides_nothing(desk: OpenDesk, size: Size) -> None:
     with desk(size=size) as terminal:
         terminal.armed()

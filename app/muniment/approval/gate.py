@@ -43,10 +43,8 @@ class Kind(Enum):
     """Moves the text only: goes through at any time, yet counts against the quiet time."""
     OWN = "own"
     """A key or mouse button that means something to the dialog."""
-    OTHER = "other"
-    """A key without a meaning here that types no character."""
-    TYPING = "typing"
-    """A character without a meaning here: somebody is writing to something else."""
+    FOREIGN = "foreign"
+    """A key without a meaning here: somebody means something else, and the keys to come may, too."""
     PASTE = "paste"
 
 
@@ -154,7 +152,7 @@ class Gate:
             if burst or not self._live(made_at):
                 self._restart()
             return Verdict.SCROLL
-        if burst or kind in (Kind.TYPING, Kind.PASTE) or not self._live(made_at):
+        if burst or kind in (Kind.FOREIGN, Kind.PASTE) or not self._live(made_at):
             self._restart()
             return Verdict.SWALLOWED
         return Verdict.COUNTS

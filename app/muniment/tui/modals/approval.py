@@ -214,8 +214,10 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
         if self._reason.has_focus:
             return True
         action = self._action_for(event.key)
+        if action == "choose" and self._chosen is None:
+            action = None  # it was meant for something else, since there is nothing here to take
         made_at = event.time - (constants.ESCAPE_DELAY if event.key in keys.LATE_KEYS else 0.0)
-        verdict = self.gate.judge(keys.kind_of(action, event.character), made_at)
+        verdict = self.gate.judge(keys.kind_of(action), made_at)
         if action is not None and verdict is not Verdict.SWALLOWED:
             self._perform(action, self.gate.license(made_at), event.key)
         return False

@@ -98,9 +98,8 @@ def action_name(action: str) -> str | None:
     return rest.removesuffix("')") if head in ("dialog", "screen.dialog") and rest else None
 
 
-def kind_of(action: str | None, character: str | None) -> Kind:
-    """Tell what sort of input a key is, by the dialog's action for it and the character it types."""
-    if action is not None:
-        return Kind.SCROLL if action in SCROLLING else Kind.OWN
-    typed = character is not None and character.isprintable()
-    return Kind.TYPING if typed else Kind.OTHER
+def kind_of(action: str | None) -> Kind:
+    """Tell what sort of input a key is, by the dialog's action for it."""
+    if action is None:
+        return Kind.FOREIGN
+    return Kind.SCROLL if action in SCROLLING else Kind.OWN
