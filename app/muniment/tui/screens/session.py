@@ -320,22 +320,22 @@ class SessionScreen(Place[None]):
 
     def send(self, text: str) -> None:
         """Start a turn."""
+        engine, adapter = self.engine, self._adapter
+        if engine is None or adapter is None:
+            self.composer.returned(text)
+            return
         for card in self.query(FirstCard):
             card.remove()
         # What was written before is no news any more; /undo takes it back all the same.
         self.status.say(state="working", busy=True, last_write="")
+        self.transcript.follow()
         self._turns += 1
-        self._turn(text)
+        self._turn(engine, adapter, text)
 
     @work(group="session-turn", exit_on_error=True)
-    async def _turn(self, text: str) -> None:
+    async def _turn(self, engine: Engine, adapter: Adapter, text: str) -> None:
         from muniment.session import events as ev
 
-        engine, adapter = self.engine, self._adapter
-        if engine is None or adapter is None:
-            self._turns -= 1
-            return
-        self.transcript.follow()
         said = False
 
         def emit(event: ev.Event) -> None:
