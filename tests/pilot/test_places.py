@@ -217,6 +217,14 @@ async def test_two_presses_delete_and_anything_between_keeps(tmp_path: Path) -> 
         await until(pilot, lambda: "Sessions  1" in screen_text(app))
 
 
+async def test_the_open_session_is_marked_on_a_small_screen_and_behind_a_long_title(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(40, 20)) as (app, pilot):
+        await say(pilot, app, "about the heron that stands at the weir every morning")
+        await ready(pilot, app)
+        await listed(app, pilot)
+        assert "● open here · just now" in screen_text(app)
+
+
 async def test_the_open_session_is_renamed_at_once_and_cannot_be_deleted(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p")), size=(120, 40)) as (app, pilot):
         await say(pilot, app, "about the heron")

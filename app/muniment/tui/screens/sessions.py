@@ -188,8 +188,9 @@ class SessionsScreen(Sheet[str | None]):
         title = info.title or "(no message yet)"
         parts: list[Content | str | tuple[str, str]] = [
             marked(title, spans_of(title, words)).stylize_before("bold"),
-            (f"  {self._state(info)}", "$warning"),
             "\n  ",
+            # Before the facts: behind a long title it would be cut off.
+            (f"{state} · " if (state := self._state(info)) else "", "$warning"),
             (safe_line(facts(info, self._clock())).plain, "$secondary"),
         ]
         if listed.snippet:
