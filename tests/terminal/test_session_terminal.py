@@ -143,8 +143,8 @@ def test_options_without_a_command_are_those_of_run_and_nothing_at_all_offers_re
         terminal.press("ctrl+q")
         assert terminal.exit_code() == 0
     with Terminal([], cwd=project, base=base) as terminal:
-        shown = terminal.wait_for("Choose a recipe", "assistant", "review-work")
-        assert shown.index("assistant") < shown.index("review-work")
+        shown = terminal.wait_for("choose a recipe", "assistant  built-in", "code-review  sample")
+        assert shown.index("assistant  built-in") < shown.index("code-review  sample")
         terminal.press("escape")
         assert terminal.exit_code() == 0
 
