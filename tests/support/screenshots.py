@@ -192,6 +192,7 @@ async def places_shown(target: Path) -> None:
         await picture(app, pilot, "review", target)
         await pilot.press("escape", "f6")
         await until(pilot, lambda: "open here" in str(_listed(app)))
+        await until(pilot, lambda: "## You" in screen_text(app))
         await picture(app, pilot, "sessions", target)
         await pilot.press("escape")
         app.session_screen.panel.records_tree.focus()
