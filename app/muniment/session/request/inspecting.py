@@ -92,7 +92,7 @@ class Inspected:
     @property
     def words(self) -> str:
         """The same in words."""
-        share = 100 * self.estimate // max(self.budget, 1)
+        share = round(100 * self.estimate / max(self.budget, 1))  # as the status line rounds it
         standing = (
             "over the budget: it cannot be sent"
             if self.estimate > self.budget

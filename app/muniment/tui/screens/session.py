@@ -60,7 +60,7 @@ class SessionScreen(Place[None]):
     HELP = "Write below and press Enter. Everything the model wants to save waits for your approval."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "toggle_panel", "Memory", tooltip="Show or hide the memory panel", id="session.memory"),
-        Binding("f3", "app.search", "Search", tooltip="Search the records", id="session.search"),
+        Binding("f3", "app.search", "Search", tooltip="Search all of memory", id="session.search"),
         Binding("f4", "app.review", "Review", tooltip="Open what waits for a decision", id="session.review"),
         Binding(
             "f5",
