@@ -281,6 +281,7 @@ async def test_d_on_a_retracted_row_purges_its_text_for_good(tmp_path: Path) -> 
         await until(pilot, lambda: ledger.get(item.id).purged_at is not None)
         assert ledger.search("Pilot sheet 1", all=True).hits[0].row.id != item.id
         await stand_on(app, pilot, "ledger", "(purged)")
+        assert group_row(app, "Ledger") == "Ledger  4 active of 5"
         await pilot.press("d")
         await until(pilot, lambda: "was purged already" in screen_text(app))
         await pilot.press("h")

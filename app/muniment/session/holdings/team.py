@@ -168,7 +168,7 @@ def ledger_part(surfaces: Surfaces, *, whole: bool) -> Part:
     group = Group(
         "ledger",
         "Ledger",
-        f"{counts['active']:,} active" + (f" · {total - counts['active']:,}" if others else ""),
+        f"{counts['active']:,} active" + (f" of {total:,}" if others else ""),
         items,
         total,
         hint=f"Besides: {others}" if others else "Rows come with knowledge and consolidations",
