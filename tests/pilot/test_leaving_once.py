@@ -187,6 +187,26 @@ async def test_what_comes_back_to_a_screen_that_has_left_ends_nothing(project: P
         assert app.session_screen.composer.text == "x"
 
 
+async def test_what_comes_back_to_the_session_while_the_app_is_taken_apart_ends_nothing(
+    project: Path,
+) -> None:
+    missed = asyncio.Event()
+    async with opened(boot_for(project)) as (app, pilot):
+        begun = asyncio.Event()
+
+        async def late() -> None:
+            begun.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            missed.set()
+            app.session_screen.query_one("#was-here-once")
+
+        app.session_screen.run_worker(late())
+        await until(pilot, begun.is_set)
+        assert not app._exit
+    assert missed.is_set()
+
+
 async def test_a_fault_on_a_screen_that_stands_is_not_passed_over(project: Path) -> None:
     async with opened(boot_for(project)) as (app, pilot):
         app.session_screen.call_later(lambda: app.session_screen.query_one("#nowhere") and None)

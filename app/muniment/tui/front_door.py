@@ -167,7 +167,8 @@ class FrontDoorApp(App[int]):
             whose: MessagePump | None = active_worker.get().node
         else:
             cause, whose = error, active_message_pump.get(None)
-        if isinstance(cause, NoMatches) and (self._exit or self._has_left(whose)):
+        leaves = self._exit or not self._running
+        if isinstance(cause, NoMatches) and (leaves or self._has_left(whose)):
             self.log.warning(f"missed by something that came too late: {cause}")
             return
         super()._handle_exception(error)
