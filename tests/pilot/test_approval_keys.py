@@ -62,6 +62,28 @@ async def test_both_keys_that_deny_are_named_at_every_size_and_no_help_opens(siz
         task.cancel()
 
 
+async def test_the_dialog_names_the_keys_that_the_keymap_gives_it() -> None:
+    async with running() as (app, pilot, times):
+        app.set_keymap({"approval.allow": "d", "approval.deny": "a,q", "approval.reason": "w"})
+        task = app.ask(a_proposal())
+        await armed(pilot, app, times)
+        assert "[ d · Allow once ] [ a or Esc · Deny ] [ w · Deny with a reason ]" in shown(app)
+        assert "ARMED — d allow once · a or Esc deny · w deny with a reason" in shown(app)
+        await pilot.press("a")
+        assert not (await answered(pilot, task, times)).allowed
+
+
+async def test_escape_denies_whatever_the_keymap_says_and_is_never_named_for_allowing() -> None:
+    async with running() as (app, pilot, times):
+        app.set_keymap({"approval.allow": "escape,j", "approval.deny": "q"})
+        task = app.ask(a_proposal())
+        await armed(pilot, app, times)
+        assert "[ j · Allow once ] [ q or Esc · Deny ]" in shown(app)
+        times.offset += 0.2
+        await pilot.press("escape")
+        assert not (await answered(pilot, task, times)).allowed
+
+
 @pytest.mark.parametrize("key", ALL_KEYS)
 async def test_no_key_counts_before_arming(key: str) -> None:
     async with running() as (app, pilot, times):

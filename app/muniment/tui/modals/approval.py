@@ -64,6 +64,8 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
         self._writing = False
         self._ended = False
         self._withdrawn = False
+        self._names = keys.names(keys.own_keys())
+        self._panel.bar.keys = self._names
 
     def compose(self) -> ComposeResult:
         yield self._panel
@@ -71,6 +73,8 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
     def on_mount(self) -> None:
         if isinstance(self.app, FrontDoorApp):
             self.app.watch_for(self)
+        self._names = keys.names(self._bound())
+        self._panel.bar.keys = self._names
         self._classify(self.app.size)
         self.set_interval(TICK_SECONDS, self._tick)
         self._panel.entitle(*self._place)
@@ -125,22 +129,29 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
         if self._writing:
             ready = armed and not self._reason.has_focus
             return [
-                Offer(Choice.DENY_SO, "d", ("Deny with this reason", "Deny so"), ready),
+                Offer(Choice.DENY_SO, self._names["deny"], ("Deny with this reason", "Deny so"), ready),
                 Offer(Choice.BACK, "Esc", ("Back",), ready),
             ]
+        deny = self._names["deny"]
         offers = [
             Offer(
                 Choice.ALLOW,
-                "a",
+                self._names["allow"],
                 ("Allow once", "Allow"),
                 armed and self.gate.unlocked and not self.too_small,
             ),
-            Offer(Choice.DENY, "d", ("Deny",), armed, "Esc"),
-            Offer(Choice.REASON, "r", ("Deny with a reason", "Why"), armed and not self.too_small),
+            Offer(Choice.DENY, deny, ("Deny",), armed, "Esc" if deny != "Esc" else ""),
+            Offer(
+                Choice.REASON,
+                self._names["why"],
+                ("Deny with a reason", "Why"),
+                armed and not self.too_small,
+            ),
         ]
         view = self._panel.other_view
         if view is not None:
-            offers.append(Offer(Choice.VIEW, "v", (f"View {view}", view[:4]), armed and not self.too_small))
+            ready = armed and not self.too_small
+            offers.append(Offer(Choice.VIEW, self._names["view"], (f"View {view}", view[:4]), ready))
         return offers
 
     def _tick(self) -> None:
@@ -225,11 +236,22 @@ class ApprovalScreen(InputGuard, Modal[Decision]):
     def _action_for(self, key: str) -> str | None:
         if key in keys.CHOOSING_KEYS:
             return "choose"
+        if key == keys.LEAVING_KEY:
+            return "deny"
         for node, bindings in self._modal_binding_chain:
             if node is self:
                 for binding in bindings.key_to_bindings.get(key, ()):
                     return keys.action_name(binding.action)
         return None
+
+    def _bound(self) -> dict[str, list[str]]:
+        """Return the keys of each action, as the user's keymap has them."""
+        found: dict[str, list[str]] = {}
+        for node, bindings in self._modal_binding_chain:
+            if node is self:
+                for key, each in bindings:
+                    found.setdefault(keys.action_name(each.action) or "", []).append(key)
+        return found
 
     def _admit_paste(self, event: events.Paste) -> bool:
         if self._reason.has_focus:

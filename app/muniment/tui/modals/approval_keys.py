@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from textual.binding import Binding, BindingType
 
 from muniment.approval.gate import Kind
+from muniment.tui.keynames import key_name
 
 SCROLLING = frozenset({"up", "down", "page_up", "page_down", "top", "bottom"})
 """Names of actions that only move the text."""
 
 CHOOSING_KEYS = frozenset({"enter", "space"})
 """Keys that take a choice which the person moved to, and mean nothing before that, whatever a keymap says."""
+
+LEAVING_KEY = "escape"
+"""The key that denies, and leads from a reason back to the choices, whatever a keymap says."""
 
 LATE_KEYS = frozenset({"escape"})
 """Keys that a terminal parser holds back before it stamps them."""
@@ -103,3 +109,35 @@ def kind_of(action: str | None) -> Kind:
     if action is None:
         return Kind.FOREIGN
     return Kind.SCROLL if action in SCROLLING else Kind.OWN
+
+
+def own_keys() -> dict[str, list[str]]:
+    """Return the keys of each action where no keymap changes them."""
+    return {
+        action_name(each.action) or "": each.key.split(",") for each in BINDINGS if isinstance(each, Binding)
+    }
+
+
+def names(bound: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the keys for the dialog's words, by the keys that each of its actions has now.
+
+    An action is named by its first key; `denies` has `LEAVING_KEY` besides, `why` is the key for a reason.
+    """
+    fixed = {*CHOOSING_KEYS, LEAVING_KEY}
+    named = {
+        action: next((key_name(key) for key in keys if key not in fixed), "")
+        for action, keys in bound.items()
+    }
+    step = named.get("next") or "→"
+    leaving = key_name(LEAVING_KEY)
+    deny = named.get("deny") or leaving
+    return {
+        # What has no key of its own is moved to.
+        "allow": named.get("allow") or step,
+        "deny": deny,
+        "denies": deny if deny == leaving else f"{deny} or {leaving}",
+        "why": named.get("reason") or step,
+        "view": named.get("view") or step,
+        "next": step,
+        "read": named.get("up", "") + named.get("down", ""),
+    }

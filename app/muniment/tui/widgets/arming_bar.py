@@ -5,7 +5,7 @@ It remembers which state it has drawn, because the gate may only arm on a frame 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
@@ -29,7 +29,7 @@ class BarState(StrEnum):
     """A reason is being typed; these keys decide nothing."""
 
 
-# Longest first: the first one that fits is shown.
+# Longest first: the first one that fits is shown. In braces stand the keys, which a keymap may change.
 WORDS: dict[BarState, Sequence[str]] = {
     BarState.DISARMED: (
         "keys are ignored — read first",
@@ -38,22 +38,22 @@ WORDS: dict[BarState, Sequence[str]] = {
         "ignored",
     ),
     BarState.LOCKED: (
-        "ARMED — read to the end to unlock Allow (PageDown, End) · d or Esc deny · r deny with a reason",
-        "ARMED — read to the end to unlock Allow (PageDown, End) · d or Esc deny",
-        "ARMED — read to the end to allow · d or Esc deny",
-        "ARMED — read on · d or Esc deny",
+        "ARMED — read to the end to unlock Allow (PageDown, End) · {denies} deny · {why} deny with a reason",
+        "ARMED — read to the end to unlock Allow (PageDown, End) · {denies} deny",
+        "ARMED — read to the end to allow · {denies} deny",
+        "ARMED — read on · {denies} deny",
         "ARMED — read on",
         "ARMED",
     ),
     BarState.ARMED: (
-        "ARMED — a allow once · d or Esc deny · r deny with a reason · Tab moves · ↑↓ read",
-        "ARMED — a allow once · d or Esc deny · r deny with a reason",
-        "ARMED — a allow once · d or Esc deny",
-        "ARMED — a allow · d or Esc deny",
+        "ARMED — {allow} allow once · {denies} deny · {why} deny with a reason · {next} moves · {read} read",
+        "ARMED — {allow} allow once · {denies} deny · {why} deny with a reason",
+        "ARMED — {allow} allow once · {denies} deny",
+        "ARMED — {allow} allow · {denies} deny",
         "ARMED",
     ),
     BarState.REASONED: (
-        "ARMED — Enter or d denies with this reason · Escape back",
+        "ARMED — Enter or {deny} denies with this reason · Escape back",
         "ARMED — Enter denies · Escape back",
         "ARMED — Enter denies",
         "ARMED",
@@ -66,11 +66,11 @@ WORDS: dict[BarState, Sequence[str]] = {
     ),
 }
 TOO_SMALL = (
-    "Too small to read: d or Esc denies, a larger window shows all.",
-    "Too small. d or Esc denies.",
-    "Too small. d denies.",
-    "d or Esc denies",
-    "d denies",
+    "Too small to read: {denies} denies, a larger window shows all.",
+    "Too small. {denies} denies.",
+    "Too small. {deny} denies.",
+    "{denies} denies",
+    "{deny} denies",
 )
 SHAPES = {
     BarState.DISARMED: "□",
@@ -123,6 +123,8 @@ class ArmingBar(Widget, can_focus=False):
         self._state = BarState.DISARMED
         self._progress = 0.0
         self._too_small = False
+        self.keys: Mapping[str, str] = {}
+        """The keys that the words name, by what they do; told before anything is drawn."""
         self.drawn: BarState | None = None
         """The state of the newest frame that was drawn; None while the look is out of date."""
 
@@ -168,12 +170,15 @@ class ArmingBar(Widget, can_focus=False):
 
     def _words(self, y: int, width: int) -> str:
         if self._too_small and y > 0:
-            return fitting(TOO_SMALL, width) if y == 1 else ""
+            return fitting(self._named(TOO_SMALL), width) if y == 1 else ""
         shape = SHAPES[self._state]
         if self._state is BarState.DISARMED and not self._too_small:
             gauge = self._gauge_cells(width)
             return fitting([f"{shape} {words}" for words in WORDS[self._state]], width - gauge - bool(gauge))
-        return fitting([f" {shape} {words}" for words in WORDS[self._state]] + [shape], width)
+        return fitting([f" {shape} {words}" for words in self._named(WORDS[self._state])] + [shape], width)
+
+    def _named(self, candidates: Sequence[str]) -> list[str]:
+        return [words.format_map(self.keys) for words in candidates]
 
 
 def fitting(candidates: Sequence[str], width: int) -> str:
