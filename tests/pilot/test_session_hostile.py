@@ -153,3 +153,20 @@ async def test_no_size_of_the_terminal_breaks_the_screen(tmp_path: Path) -> None
             await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.session_screen)
         assert "Write a message" in drawn(app)
+
+
+async def test_a_file_in_the_place_of_the_sessions_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    boot = boot_for(project_at(tmp_path / "p"))
+    boot.paths.sessions.parent.mkdir(parents=True, exist_ok=True)
+    boot.paths.sessions.write_text("not a directory", encoding="utf-8")
+    async with opened(boot, size=(120, 30)) as (app, pilot):
+        await pilot.press("f6")
+        await until(pilot, lambda: "cannot be listed" in drawn(app))
+        await pilot.press("escape")
+        app.session_screen.composer.put("/map")
+        await pilot.press("enter")
+        await until(pilot, lambda: "unreadable" in drawn(app))
+        await pilot.press("escape")
+        await say(pilot, app, "still here")
+        await ready(pilot, app)
+        assert "NOT SAVED" in drawn(app)

@@ -151,7 +151,11 @@ def recent_messages(paths: Paths, *, limit: int = 1_000, cwd: str | None = None)
     With `cwd` only sessions of that directory count. Only the newest logs are read, until there is enough.
     """
     found: dict[str, None] = {}
-    for path in session_paths(paths)[:MESSAGE_LOGS]:
+    try:
+        logs = session_paths(paths)[:MESSAGE_LOGS]
+    except OSError:
+        return []  # what was said before is a help; that nothing can be kept there is told by the log
+    for path in logs:
         try:
             data = read_regular(path, max_bytes=FILE_MAX_BYTES)
         except (FileRefused, FileNotFoundError):

@@ -115,7 +115,11 @@ class MapScreen(Sheet[Surface | None]):
         from muniment.session.logs.stored import session_paths
 
         paths = self._memory.paths
-        return {"sessions": f"{len(session_paths(paths)):,}", "journal": journal_amount(paths)}
+        try:
+            sessions = f"{len(session_paths(paths)):,}"
+        except OSError:
+            sessions = "unreadable"
+        return {"sessions": sessions, "journal": journal_amount(paths)}
 
     def _entitle(self) -> None:
         self.query_one(TopLine).say("counting …" if self._looking else "what remembers, and how much")

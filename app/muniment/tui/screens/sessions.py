@@ -138,11 +138,14 @@ class SessionsScreen(Sheet[str | None]):
             await asyncio.sleep(QUIET_SECONDS)
         steps = pieces(self._paths, words, cwd=self._cwd if self._project else None)
         first = True
-        while (found := await asyncio.to_thread(next, steps, None)) is not None:
-            if first:
-                self._say(said)
-            self._show(found, words, at, afresh=first)
-            first = False
+        try:
+            while (found := await asyncio.to_thread(next, steps, None)) is not None:
+                if first:
+                    self._say(said)
+                self._show(found, words, at, afresh=first)
+                first = False
+        except OSError as error:
+            self._say(f"The sessions cannot be listed: {sentence_of(error)}")
 
     def _show(self, found: Found, words: str, at: str, *, afresh: bool) -> None:
         self._found = found
