@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 from muniment.tui.modals.approval import ApprovalScreen
-from support.app import allow, boot_for, dialog, opened, project_at, say, screen_text, until, write_record
+from support.app import (
+    allow,
+    boot_for,
+    decide,
+    dialog,
+    opened,
+    project_at,
+    say,
+    screen_text,
+    until,
+    write_record,
+)
 
 QUIET = 0.5
 SAVE = (
@@ -104,10 +115,7 @@ async def test_a_draft_holds_the_dialog_back_and_says_so(project: Path) -> None:
 async def test_interrupting_the_turn_closes_the_dialog_and_writes_nothing(project: Path) -> None:
     async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
         await say(pilot, app, SAVE)
-        screen = await dialog(pilot, app)
-        await until(pilot, lambda: screen.gate.armed)
-        await pilot.press("ctrl+c")
-        await until(pilot, lambda: app.screen is not screen)
+        await decide(pilot, app, await dialog(pilot, app), "ctrl+c")
         await until(pilot, lambda: app.engine is not None and not app.engine.busy)
         assert not saved(project).exists()
         assert app.desk.pending == ()

@@ -226,10 +226,10 @@ async def test_scroll_keys_work_while_disarmed_and_start_the_quiet_time_again() 
     async with running(quiet_seconds=5) as (app, pilot, times):
         task = app.ask(a_proposal("\n".join(f"line {n}" for n in range(100))))
         dialog = await opened(pilot, app)
-        times.offset += 4.9
+        times.offset += 3.5
         await pilot.press("pagedown")
         await until(pilot, lambda: "line 20" in shown(app))
-        times.offset += 4.5
+        times.offset += 3.5
         await pilot.pause(0.1)
         assert dialog.gate.standing is Standing.QUIET
         task.cancel()

@@ -100,15 +100,19 @@ async def say(pilot: Pilot[int], app: MunimentApp, text: str) -> None:
 
 async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
     """Allow the proposal that waits, as soon as its dialog is armed."""
-    shown = await dialog(pilot, app)
+    await decide(pilot, app, await dialog(pilot, app), "a")
+
+
+async def decide(pilot: Pilot[int], app: MunimentApp, shown: ApprovalScreen, key: str) -> None:
+    """Press a key that closes a dialog, as soon as that is armed, until it does."""
     deadline = time.monotonic() + ALLOW_SECONDS
     # The key must stand alone for a moment, so it is pressed once and waited for. A machine that stands still
     # meanwhile voids it, as it must; then a person presses it once more.
     while app.screen is shown:
-        assert time.monotonic() < deadline, f"nothing was allowed on\n{screen_text(app)}"
+        assert time.monotonic() < deadline, f"nothing was decided on\n{screen_text(app)}"
         await until(pilot, lambda: app.screen is not shown or shown.gate.armed)
         if app.screen is shown:
-            await pilot.press("a")
+            await pilot.press(key)
             alone = time.monotonic() + ALONE_SECONDS
             await until(pilot, lambda at=alone: app.screen is not shown or time.monotonic() > at)
 
