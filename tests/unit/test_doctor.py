@@ -240,6 +240,24 @@ def test_doctor_says_whether_the_model_can_be_reached(cli: Inside, monkeypatch: 
     assert (model["ok"], "cannot be reached" in model["text"]) == (False, True)
 
 
+@pytest.mark.parametrize("command", [("doctor",), ("memory", "doctor")])
+def test_settings_that_cannot_be_read_are_one_finding_among_the_others(
+    cli: Inside, user: Path, command: tuple[str, ...]
+) -> None:
+    (user / "config").mkdir(mode=0o700)
+    (user / "config" / "config.yaml").write_text("model: {nam: m}\n")
+    (user / "data" / "memory").mkdir(mode=0o700, parents=True)
+    (user / "data" / "memory" / ".rule.yaml.12345678.tmp").write_text("left")
+    (user / "data" / "memory" / "bad.yaml").write_text("title: [")
+    told = cli(*command, "--fix", "--json")
+    wrong = [each for each in told.json["findings"] if not each["ok"]]
+    assert told.code == 1
+    assert any(each["name"] == "settings" and "config.yaml:1:9: model.nam" in each["text"] for each in wrong)
+    assert any(each["name"] == "records" and "bad.yaml" in each["text"] for each in wrong)
+    assert not any(each["fixed"] for each in wrong)
+    assert (user / "data" / "memory" / ".rule.yaml.12345678.tmp").exists()
+
+
 def test_isolation_doctor_says_what_confines_and_what_does_not(cli: Inside, tmp_path: Path) -> None:
     shown = {each["name"]: each["text"] for each in cli("isolation", "doctor", "--json").json["findings"]}
     assert ".env" in shown["files"]

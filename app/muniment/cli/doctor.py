@@ -48,13 +48,33 @@ def doctor(arguments: argparse.Namespace, shell: Shell) -> int:
             inside = [each for each in walk([place]) if each.path != place]
             findings += [*check_modes(inside), *check_strays(inside)]
     findings += [_search(), _model(shell), _terminal(shell)]
-    findings += _memory(shell, skip=shell.paths.data)
-    return _report(findings, arguments, shell)
+    unread = _settings_set_aside(shell)
+    found = _memory(shell, skip=shell.paths.data)
+    return _report([*findings, *(_only_told(found) if unread else found)], arguments, shell)
 
 
 def memory(arguments: argparse.Namespace, shell: Shell) -> int:
     """Check everything that is remembered here; exit 1 where something is wrong."""
-    return _report(_memory(shell), arguments, shell)
+    unread = _settings_set_aside(shell)
+    found = _memory(shell)
+    return _report([*unread, *_only_told(found)] if unread else found, arguments, shell)
+
+
+def _settings_set_aside(shell: Shell) -> list[Finding]:
+    """Go on with the settings as they come where yours cannot be read, so that the rest is looked at too."""
+    try:
+        _ = shell.settings
+    except MunimentError as error:
+        from muniment.settings import Settings
+
+        shell.settings = Settings()
+        return [Finding("settings", False, error.sentence)]
+    return []
+
+
+def _only_told(findings: list[Finding]) -> list[Finding]:
+    # What is put right by other bounds than the user's own could drop what these would keep.
+    return [replace(each, fix=None) for each in findings]
 
 
 def _memory(shell: Shell, *, skip: Path | None = None) -> list[Finding]:
