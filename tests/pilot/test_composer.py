@@ -274,7 +274,7 @@ async def test_a_note_goes_into_the_inbox_and_an_undo_takes_it_back(tmp_path: Pa
         (note,) = inbox.list()
         assert note.body.strip() == "The [/] gate opens too early; see run 7."
         assert (note.source, note.session) == ("user", app.engine.id)
-        await until(pilot, lambda: "Put into the project inbox; no model" in screen_text(app))
+        await until(pilot, lambda: "Put into the project inbox: The [/] gate opens" in screen_text(app))
         assert not [record for record in app.engine.replay() if record.kind == "user_message"]
         await say(pilot, app, "/note")
         await until(pilot, lambda: "behind the command" in screen_text(app))
