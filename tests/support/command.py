@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -79,12 +80,17 @@ class Inside:
         from muniment.cli.main import run as run_inside
 
         data = text.encode() if isinstance(text, str) else text
+        collected = gc.get_threshold()
         self._capture.readouterr()
         with (
             self._monkeypatch.context() as patched,
             io.TextIOWrapper(io.BytesIO(data)) as given,
         ):
             patched.setattr(sys, "stdin", given)
-            code = run_inside(arguments)
+            try:
+                code = run_inside(arguments)
+            finally:
+                # A command ends with its process and collects hardly any garbage; the tests go on.
+                gc.set_threshold(*collected)
         out, err = self._capture.readouterr()
         return Result(code, out.decode(), err.decode())

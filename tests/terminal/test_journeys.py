@@ -58,7 +58,7 @@ def test_first_minute(project: Path, base: Path, rule: Path) -> None:
     with begun(project, base, ("run", "--new", "--file", recipe)) as terminal:
         first = terminal.wait_for("The rehearsal model answers", "MANUAL", "review-work")
         terminal.press("\x1b[18~")
-        terminal.wait_for("Use memory_store to save a project memory:", "newly created.")
+        terminal.wait_for("Use memory_store to save a project memory:", "created.")
         terminal.press("enter")
         shown = armed(terminal)
         for text in ("pilot-review-rule", str(project / ".muniment"), "do not infer satisfaction"):

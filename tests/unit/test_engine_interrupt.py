@@ -327,6 +327,23 @@ async def test_at_any_moment_once_or_twice(place: Place, moment: float, again: f
     assert paired(place, engine.id)
 
 
+async def test_a_stop_that_comes_while_the_turn_is_closed_is_too_late_to_change_its_end(place: Place) -> None:
+    model = StepModel(Say("end"))
+    engine = place.open(model)
+    events: list[ev.Event] = []
+
+    def emit(event: ev.Event) -> None:
+        events.append(event)
+        if isinstance(event, ev.ReplyEnded):
+            engine.interrupt()
+
+    ended = await asyncio.wait_for(engine.turn("start", emit), MOMENT)
+    assert ended.status == "completed"
+    assert only(events, ev.TurnEnded) == [ended]
+    assert paired(place, engine.id)
+    await goes_on(place, engine, model)
+
+
 def place_has(place: Place, session_id: str) -> bool:
     path = place.paths.sessions / f"{session_id}.jsonl"
     return path.exists() and "user_message" in place.kinds(session_id)

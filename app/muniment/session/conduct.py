@@ -37,7 +37,7 @@ from muniment.session.reply import Reply, receive
 from muniment.session.request import compaction
 from muniment.session.request.context import Assembly, Context
 from muniment.session.trace import Trace
-from muniment.session.waiting import uncut
+from muniment.session.waiting import to_its_end, uncut
 from muniment.tools.base import ToolResult
 
 MAX_REQUESTS = 8
@@ -107,8 +107,8 @@ class Conductor:
             emit(ErrorRaised(f"The turn ended by a fault in Muniment ({type(error).__name__}: {error})."))
             status = "failed"
         self.batch = (0, 0)
-        await self._settle(turn, status)
-        if status == "completed":
+        stopped = await to_its_end(self._settle(turn, status))
+        if status == "completed" and not stopped:
             await self._tend(turn)
         ended = TurnEnded(status, turn.usage)
         emit(ended)

@@ -1,10 +1,10 @@
-"""Two ways to wait for a thread from a task that may be cancelled."""
+"""Ways to wait, in a task that may be cancelled, for what must not be cut off."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -19,6 +19,19 @@ async def uncut(work: Callable[[], T]) -> T:
         if not task.cancelled() and task.exception() is not None:
             raise asyncio.CancelledError from task.exception()
         raise
+
+
+async def to_its_end(work: Coroutine[Any, Any, None]) -> bool:
+    """Run the closing part of something whole; return whether a cancellation came, too late for it."""
+    task = asyncio.ensure_future(work)
+    stopped = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            stopped = True
+    task.result()
+    return stopped
 
 
 async def graceful(work: Callable[[], T], grace: float) -> tuple[T | None, bool]:
