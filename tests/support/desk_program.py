@@ -1,6 +1,6 @@
 """A program for a pseudo-terminal: the real desk and dialog, asked at once, answers written to a file.
 
-    desk_program.py ANSWERS COUNT TEXT
+    desk_program.py ANSWERS COUNT TEXT QUIET-SECONDS
 
 F9 asks once more. SIGUSR1 makes the process stand still for 0.7 seconds with the interpreter locked.
 """
@@ -24,8 +24,8 @@ from support.approvals import DeskApp, a_proposal
 class Program(DeskApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f9", "ask_again", "Ask", id="app.ask")]
 
-    def __init__(self, answers: Path, count: int, text: str) -> None:
-        super().__init__(quiet_seconds=0.8)
+    def __init__(self, answers: Path, count: int, text: str, quiet: float) -> None:
+        super().__init__(quiet_seconds=quiet)
         self.answers = answers
         self.text = text
         self.asked = 0
@@ -54,4 +54,5 @@ def stand_still(*_: object) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGUSR1, stand_still)
-    Program(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]).read_text(encoding="utf-8")).run()
+    answers, count, text, quiet = sys.argv[1:]
+    Program(Path(answers), int(count), Path(text).read_text(encoding="utf-8"), float(quiet)).run()

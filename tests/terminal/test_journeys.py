@@ -65,10 +65,13 @@ def test_first_minute(project: Path, base: Path, rule: Path) -> None:
             assert flat(text) in flat(shown)
         allow(terminal)
         terminal.wait_for("created: true", "1 record")
-        say(terminal, "/new")
-        terminal.wait(lambda text: "created: true" not in text and "ready" in text, what="a new session")
         session = re.compile(r"review-work · ([0-9a-f]{8})")
-        assert (session.search(first) or [""])[0] != (session.search(terminal.text) or [""])[0]
+        (old,) = session.findall(first)
+        say(terminal, "/new")
+        terminal.wait(
+            lambda text: "created: true" not in text and "ready" in text and session.findall(text) != [old],
+            what="a new session",
+        )
         say(terminal, FETCH)
         terminal.wait_for("do not infer satisfaction", "completed")
         before = rule.read_bytes()
