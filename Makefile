@@ -31,7 +31,7 @@ run: $(STAMP) ## open the main job: the sample review, offline, with the rehears
 	@$(VENV)/bin/muniment run --new --file recipes/review-work.yaml --provider rehearsal
 
 test: $(STAMP) ## run every test
-	@$(PY) -m pytest -n 3 --dist worksteal $(PYTEST_FLAGS)
+	@$(PY) -m pytest -n 4 --dist worksteal $(PYTEST_FLAGS)
 
 check: $(STAMP) ## formatting, lint, types, layers and file sizes
 	@$(VENV)/bin/ruff format --check .
