@@ -28,13 +28,8 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
         tool="memory panel",
         title="Retract a ledger row",
         fields=(
-            Field("identifier", row.id),
-            Field("scope", row.scope_kind if not row.scope_key else f"{row.scope_kind} — {row.scope_key}"),
-            Field("type", row.type),
-            Field("trust", row.trust),
+            *_facts(row),
             Field("status", row.status),
-            Field("title", row.title),
-            Field("source", row.source),
             Field("effect", "no pack carries it any more; h restores it, d once more purges its text"),
         ),
         plan=row,
@@ -49,6 +44,18 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
         done(app, f"Retracted {row.id}; h on it restores it.", f"retracted {row.id}")
 
 
+def _facts(row: Row) -> tuple[Field, ...]:
+    scope = row.scope_kind if not row.scope_key else f"{row.scope_kind} — {row.scope_key}"
+    return (
+        Field("identifier", row.id),
+        Field("scope", scope),
+        Field("type", row.type),
+        Field("trust", row.trust),
+        Field("title", row.title),
+        Field("source", row.source),
+    )
+
+
 async def _purge(app: MunimentApp, engine: Engine, row: Row) -> None:
     """Remove what a retracted row says for good, through the dialog."""
     if row.purged_at is not None:
@@ -59,12 +66,7 @@ async def _purge(app: MunimentApp, engine: Engine, row: Row) -> None:
         tool="memory panel",
         title="Purge a ledger row",
         fields=(
-            Field("identifier", row.id),
-            Field("scope", row.scope_kind if not row.scope_key else f"{row.scope_kind} — {row.scope_key}"),
-            Field("type", row.type),
-            Field("trust", row.trust),
-            Field("title", row.title),
-            Field("source", f"{row.source} — as it was afterwards"),
+            *_facts(row),
             Field("effect", "its text leaves the ledger, its log and the journal for good; no undo"),
         ),
         plan=row,
