@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from support.environment import REMOVED, user_variables
 # How long one example takes says more of the machine than of the code: no example has a deadline.
 settings.register_profile("muniment", deadline=None)
 settings.load_profile("muniment")
+
+# A shell has its background jobs ignore an interrupt; so would every child that a test means to interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
