@@ -73,6 +73,29 @@ async def test_the_dialog_names_the_keys_that_the_keymap_gives_it() -> None:
         assert not (await answered(pilot, task, times)).allowed
 
 
+@pytest.mark.parametrize(
+    ("keymap", "named"),
+    [
+        ({}, "PgDn, End"),
+        ({"approval.page_down": "f", "approval.end": "ctrl+g"}, "f, ^G"),
+        ({"approval.page_down": "space", "approval.end": "j"}, "j, ↓"),
+        (
+            {"approval.page_down": "space", "approval.end": "enter", "approval.down": "escape"},
+            "the mouse wheel",
+        ),
+    ],
+)
+async def test_the_way_to_the_end_is_named_with_the_keys_that_lead_there(
+    keymap: dict[str, str], named: str
+) -> None:
+    async with running() as (app, pilot, times):
+        app.set_keymap(keymap)
+        task = app.ask(a_proposal("A line to read.\n" * 200))
+        await armed(pilot, app, times)
+        assert f"ARMED — read to the end to unlock Allow ({named})" in shown(app)
+        task.cancel()
+
+
 async def test_escape_denies_whatever_the_keymap_says_and_is_never_named_for_allowing() -> None:
     async with running() as (app, pilot, times):
         app.set_keymap({"approval.allow": "escape,j", "approval.deny": "q"})

@@ -121,7 +121,8 @@ def own_keys() -> dict[str, list[str]]:
 def names(bound: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the keys for the dialog's words, by the keys that each of its actions has now.
 
-    An action is named by its first key; `denies` has `LEAVING_KEY` besides, `why` is the key for a reason.
+    An action is named by its first key; `denies` has `LEAVING_KEY` besides, `why` is the key for a reason,
+    `on` has those that lead to the end of the text.
     """
     fixed = {*CHOOSING_KEYS, LEAVING_KEY}
     named = {
@@ -131,6 +132,7 @@ def names(bound: Mapping[str, Sequence[str]]) -> dict[str, str]:
     step = named.get("next") or "→"
     leaving = key_name(LEAVING_KEY)
     deny = named.get("deny") or leaving
+    onwards = [key for action in ("page_down", "bottom", "down") if (key := named.get(action))]
     return {
         # What has no key of its own is moved to.
         "allow": named.get("allow") or step,
@@ -139,5 +141,6 @@ def names(bound: Mapping[str, Sequence[str]]) -> dict[str, str]:
         "why": named.get("reason") or step,
         "view": named.get("view") or step,
         "next": step,
+        "on": ", ".join(onwards[:2]) or "the mouse wheel",
         "read": named.get("up", "") + named.get("down", ""),
     }

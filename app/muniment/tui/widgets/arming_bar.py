@@ -38,8 +38,8 @@ WORDS: dict[BarState, Sequence[str]] = {
         "ignored",
     ),
     BarState.LOCKED: (
-        "ARMED — read to the end to unlock Allow (PageDown, End) · {denies} deny · {why} deny with a reason",
-        "ARMED — read to the end to unlock Allow (PageDown, End) · {denies} deny",
+        "ARMED — read to the end to unlock Allow ({on}) · {denies} deny · {why} deny with a reason",
+        "ARMED — read to the end to unlock Allow ({on}) · {denies} deny",
         "ARMED — read to the end to allow · {denies} deny",
         "ARMED — read on · {denies} deny",
         "ARMED — read on",
