@@ -18,7 +18,7 @@ from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.edit_text import EditText
 from muniment.tui.screens.review import ReviewScreen
-from support.app import allow, boot_for, opened, project_at, say, screen_text, until
+from support.app import allow, boot_for, decide, opened, project_at, say_and_go_on, screen_text, until
 from support.consolidation import FACTS
 from support.team import USER
 
@@ -192,9 +192,7 @@ async def test_a_changed_text_is_left_only_on_the_second_press(tmp_path: Path) -
 
 async def test_f4_opens_a_waiting_proposal_and_the_command_opens_the_review(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
-        await say(pilot, app, SAVE)
-        app.session_screen.composer.put("a draft that holds the dialog back")
-        await until(pilot, lambda: bool(app.desk.pending))
+        await say_and_go_on(pilot, app, SAVE, "a draft that holds the dialog back")
         app.action_go("review")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         await until(pilot, lambda: listed(app) == ["⏸ Create a record: pilot-rule"])
@@ -209,9 +207,7 @@ async def test_f4_opens_a_waiting_proposal_and_the_command_opens_the_review(tmp_
 async def test_one_key_goes_through_all_that_waits(tmp_path: Path) -> None:
     project = project_at(tmp_path / "p")
     async with opened(boot_for(project)) as (app, pilot):
-        await say(pilot, app, SAVE)
-        app.session_screen.composer.put("a draft")
-        await until(pilot, lambda: bool(app.desk.pending))
+        await say_and_go_on(pilot, app, SAVE, "a draft")
         add_notes(app, 5)
         memory = project / ".muniment" / "memory"
         memory.mkdir(exist_ok=True)
@@ -220,14 +216,14 @@ async def test_one_key_goes_through_all_that_waits(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         await until(pilot, lambda: len(listed(app)) == 3)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+        await allow(pilot, app)
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and len(listed(app)) == 2)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
         assert isinstance(app.screen, ApprovalScreen)
         assert app.screen.proposal.tool == "consolidation"
-        await pilot.press("d")
+        await decide(pilot, app, app.screen, "d")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         await pilot.press("n")
         await until(pilot, shows(app, "y copies the path"))

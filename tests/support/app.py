@@ -98,6 +98,18 @@ async def say(pilot: Pilot[int], app: MunimentApp, text: str) -> None:
     await pilot.press("enter")
 
 
+async def say_and_go_on(pilot: Pilot[int], app: MunimentApp, text: str, draft: str) -> None:
+    """Send a message and have the next one begun before anything comes of it, however slow the machine is.
+
+    So no dialog opens by itself: a draft holds it back.
+    """
+    composer = app.session_screen.composer
+    composer.put(text)
+    composer.action_send()
+    composer.put(draft)
+    await until(pilot, lambda: bool(app.desk.pending))
+
+
 async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
     """Allow the proposal that waits, as soon as its dialog is armed."""
     await decide(pilot, app, await dialog(pilot, app), "a")
