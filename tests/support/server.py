@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from support.server_wire import Call, chat_events, read_request, responses_events
+from support.server_wire import Call, chat_events, ends_reply, read_request, responses_events
 
 End = Literal["end", "close", "reset", "stall"]
 WAIT_SECONDS = 10.0
@@ -35,7 +35,8 @@ class Reply:
 
     `raw` is sent as it is in place of a rendered reply; `status` other than 200 sends `body` with its length.
     `gate` is waited for before the first byte, `hold` after the last one. `ends` tells how the body ends: as
-    it should, by a connection closed or reset in the middle, or by silence until the server is closed.
+    it should, by a connection closed or reset in the middle, or by silence until the server is closed: then
+    a rendered reply goes without what would say that it is complete.
     """
 
     text: str | tuple[str, ...] = ()
@@ -59,7 +60,8 @@ class Reply:
             return [self.raw] if isinstance(self.raw, bytes) else list(self.raw)
         pieces = (self.text,) if isinstance(self.text, str) else self.text
         render = responses_events if path.endswith("/responses") else chat_events
-        return render(tuple(piece for piece in pieces if piece), self.calls, self.finish, self.usage)
+        writes = render(tuple(piece for piece in pieces if piece), self.calls, self.finish, self.usage)
+        return writes if self.ends == "end" else [each for each in writes if not ends_reply(each)]
 
 
 @dataclass(frozen=True)

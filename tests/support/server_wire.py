@@ -126,6 +126,14 @@ def responses_events(
     return [sse(event, done=False, named=True) for event in events]
 
 
+def ends_reply(write: bytes) -> bool:
+    """Whether a write of a rendered reply says that the reply is complete, or counts it."""
+    marks = (b"[DONE]", b'"choices": []', b'"type": "response.completed"', b'"type": "response.incomplete"')
+    return any(mark in write for mark in marks) or (
+        b'"finish_reason"' in write and b'"finish_reason": null' not in write
+    )
+
+
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
     """Turn a request body of either wire back into what the engine asked."""
     if "input" in body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -281,3 +282,32 @@ def test_pass_at_k_and_pass_hat_k_are_those_of_drawing_without_putting_back() ->
     assert [pass_at(k, 1, 3) for k in (1, 2, 3)] == pytest.approx([1 / 3, 2 / 3, 1.0])
     assert [pass_all(k, 2, 3) for k in (1, 2, 3)] == pytest.approx([2 / 3, 1 / 3, 0.0])
     assert (pass_at(3, 0, 3), pass_all(3, 3, 3)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("later", range(8))
+async def test_a_stop_that_comes_as_a_turn_ends_still_stops_the_whole(tmp_path: Path, later: int) -> None:
+    """`later` steps of the event loop lie between the end of the turn and the stop."""
+    case = made(
+        tmp_path, "turns:\n  - say: Hello.\n    replies:\n      - text: Hello.\nexpect: [{records: 0}]\n"
+    )
+    loop = asyncio.get_running_loop()
+    begun: list[int] = []
+    cases = asyncio.ensure_future(
+        run_cases([case], os.environ, runs=3, progress=lambda _case, number, _runs: begun.append(number))
+    )
+
+    def stop(steps: int) -> None:
+        if steps:
+            loop.call_soon(stop, steps - 1)
+        else:
+            cases.cancel()
+
+    def turns() -> list[asyncio.Task[object]]:
+        return [each for each in asyncio.all_tasks() if "Conductor.run" in repr(each.get_coro())]
+
+    while not (found := turns()):  # noqa: ASYNC110 - a turn is shorter than any pause
+        await asyncio.sleep(0)
+    found[0].add_done_callback(lambda _: stop(later))
+    with pytest.raises(asyncio.CancelledError):
+        await cases
+    assert begun == [1]

@@ -105,6 +105,12 @@ def _numbered(path: Path) -> list[str]:
     return found
 
 
+def test_nothing_waits_in_a_way_that_loses_a_cancellation() -> None:
+    # Python 3.11 gives back the result where both come at once: an interrupt would go unheard.
+    waits = re.compile(r"\basyncio\.wait_for\(")
+    assert [name_of(path) for path in SOURCES if waits.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_an_error_of_the_system_is_told_in_words_and_never_with_its_number() -> None:
     assert [place for path in SOURCES for place in _numbered(path)] == []
 

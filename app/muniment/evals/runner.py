@@ -243,7 +243,8 @@ class _Stage:
         text = "\n\n".join(each for each in (opening, self._fill(turn.say)) if each)
         seconds = TURN_SECONDS if self._live is None else LIVE_TURN_SECONDS
         try:
-            ended: TurnEnded = await asyncio.wait_for(engine.turn(text, seen.events.append), seconds)
+            async with asyncio.timeout(seconds):
+                ended: TurnEnded = await engine.turn(text, seen.events.append)
         except TimeoutError:
             self.faults.append(f"turn {number} did not end within {seconds:g} seconds")
             return

@@ -95,7 +95,8 @@ class Adapter:
             self._urgent.clear()
             with suppress(TimeoutError):
                 pace = TYPING_PACE_SECONDS if self._host.typing else PACE_SECONDS
-                await asyncio.wait_for(self._urgent.wait(), pace)
+                async with asyncio.timeout(pace):
+                    await self._urgent.wait()
 
     def _gathered(self, first: ev.TextDelta) -> ev.TextDelta:
         """Take the deltas that came meanwhile as one: a fast model need not be drawn word by word."""

@@ -478,4 +478,5 @@ class SessionScreen(Place[None]):
     async def drained(self) -> None:
         """Wait until all events are drawn."""
         if self._adapter is not None:
-            await asyncio.wait_for(self._adapter.drained(), 5)
+            async with asyncio.timeout(5):
+                await self._adapter.drained()
