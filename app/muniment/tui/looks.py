@@ -9,8 +9,16 @@ from textual.screen import ScreenResultType
 from muniment.tui.place import Modal, Place
 
 PAPER = """
-        & Input, & Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
+        & Input, & Input:focus, & Input.-textual-compact {
+            border: none; height: 1; padding: 0 1; background: $panel;
+        }
         & Input:focus { background: $primary 15%; }
+        & Select > SelectCurrent, & Select.-textual-compact > SelectCurrent {
+            border: none; height: 1; padding: 0 1; background: $panel;
+        }
+        & Select:focus > SelectCurrent {
+            border: none; background: $primary 15%; background-tint: transparent;
+        }
         & .asked { color: $secondary; margin-top: 1; }
         & .fault { height: auto; color: $error; }
         & .hint { height: auto; color: $secondary; }
@@ -24,6 +32,10 @@ PAPER = """
         /* The terminal's own colours have no shade for a field, so a bar stands at its edge. */
         & Input:ansi, & TextArea:ansi { border-left: outer $border-blurred !important; }
         & Input:ansi:focus, & TextArea:ansi:focus {
+            background: ansi_default; border-left: outer $primary !important;
+        }
+        & Select:ansi > SelectCurrent { border-left: outer $border-blurred !important; }
+        & Select:ansi:focus > SelectCurrent {
             background: ansi_default; border-left: outer $primary !important;
         }
         & Button:ansi.-style-default { text-style: bold underline; }

@@ -21,11 +21,10 @@ from muniment.tui.alive import stands
 from muniment.tui.begin import whole
 from muniment.tui.looks import Sheet
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.prose import Prose
 from muniment.tui.widgets.top_line import TopLine
-from muniment.tui.widgets.typing_fields import LineField
 
 READ_SECONDS = 0.05
 
@@ -87,7 +86,7 @@ class GuideScreen(Sheet[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Guide")
-        yield LineField(placeholder="search the guide", id="guide-words", compact=True)
+        yield WordsLine("search the guide", id="guide-words")
         with Container(id="guide-body", classes="body"):
             yield Listing("Read", id="guide-topics")
             with VerticalScroll(id="guide-text", classes="pane"):

@@ -22,10 +22,9 @@ from muniment.tui.keynames import key_name
 from muniment.tui.looks import Sheet
 from muniment.tui.modals.entry import Entry
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
-from muniment.tui.widgets.typing_fields import LineField
 
 Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
 """Writes the keys of one id, None for its own, and returns the keymap as it then is, and what went wrong."""
@@ -60,7 +59,7 @@ class KeymapScreen(Sheet[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Keymap")
-        yield LineField(placeholder="filter by id, key or meaning", id="keymap-filter", compact=True)
+        yield WordsLine("filter by id, key or meaning", id="keymap-filter")
         yield Listing("Change", id="keymap-list")
         yield Static("", id="keymap-say", classes="say", markup=False)
         yield KeyBar()

@@ -21,9 +21,8 @@ from muniment.session.holdings.search import ALL_KINDS, SCOPES, Answer, Ask, Hit
 from muniment.tui.looks import Sheet
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
-from muniment.tui.widgets.typing_fields import LineField
 
 QUIET_SECONDS = 0.08
 """So long nothing is typed before a search begins."""
@@ -83,8 +82,8 @@ class SearchScreen(Sheet[None]):
         self._answer: Answer | None = None
 
     def compose(self) -> ComposeResult:
-        box = LineField(
-            value=self._words, placeholder="search everything that is remembered", id="search-words"
+        box = WordsLine(
+            "search everything that is remembered", id="search-words", value=self._words, compact=False
         )
         box.border_title = Content("Search")
         yield box

@@ -27,11 +27,10 @@ from muniment.tui.screens.sessions_preview import preview_lines
 from muniment.tui.text import marked, safe_line
 from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.reading import Reading
 from muniment.tui.widgets.top_line import TopLine
-from muniment.tui.widgets.typing_fields import LineField
 
 QUIET_SECONDS = 0.12
 """So long the cursor or the filter stands still before logs are read for it."""
@@ -110,9 +109,7 @@ class SessionsScreen(Sheet[str | None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Sessions", id="sessions-title")
-        yield LineField(
-            placeholder="filter over title, project, recipe and text", id="session-filter", compact=True
-        )
+        yield WordsLine("filter over title, project, recipe and text", id="session-filter")
         with Container(classes="body"):
             yield Listing("Resume", id="session-list")
             yield Reading(id="session-preview")

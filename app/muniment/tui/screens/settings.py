@@ -25,10 +25,9 @@ from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.settings_rows import Row, matching, parsed, rows, typed, words_of
 from muniment.tui.widgets.key_bar import KeyBar
-from muniment.tui.widgets.listing import Listing
+from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
 from muniment.tui.widgets.top_line import TopLine
-from muniment.tui.widgets.typing_fields import LineField
 
 _LABEL = 26
 _VALUE = 26
@@ -83,7 +82,7 @@ class SettingsScreen(Sheet[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine("Settings")
-        yield LineField(placeholder="filter by name, value or meaning", id="settings-filter", compact=True)
+        yield WordsLine("filter by name, value or meaning", id="settings-filter")
         yield Listing("Change", id="settings-list")
         yield Static("", id="settings-about", markup=False)
         yield Static("", id="settings-say", classes="say", markup=False)

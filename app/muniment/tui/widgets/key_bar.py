@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.binding import ActiveBinding
 from textual.content import Content
+from textual.keys import key_to_character
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -33,6 +34,8 @@ SHORT = {
 }
 """Words for narrow screens: a shorter word is better than a key that nobody sees."""
 _MORE = "… "
+_WRITTEN = {"slash": "/", "backslash": "\\", "plus": "+", "minus": "-", "underscore": "_", "at": "@"}
+"""Names of keys that Textual does not lead back to what they write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +151,22 @@ class KeyBar(Static):
                 await self.app.run_action(active.binding.action, default_namespace=active.node)
 
 
+def _typed(screen: Screen[object], key: str) -> bool:
+    """Tell whether a key would be written into the field that has the focus."""
+    character = _WRITTEN.get(key) or key_to_character(key)
+    focused = screen.focused
+    return focused is not None and character is not None and focused.check_consume_key(key, character)
+
+
 def shown(screen: Screen[object]) -> Iterator[ActiveBinding]:
     """Yield the bindings to be shown, from the focus outwards, each action once."""
     places = {id(node): depth for depth, (node, _) in enumerate(screen._modal_binding_chain)}
     seen: set[tuple[int, str]] = set()
-    found = [each for each in screen.active_bindings.values() if each.binding.show and each.enabled]
+    found = [
+        each
+        for key, each in screen.active_bindings.items()
+        if each.binding.show and each.enabled and not _typed(screen, key)
+    ]
     # The chain begins at the focus; keys of one node keep the order in which they were declared.
     for each in sorted(found, key=lambda one: places.get(id(one.node), len(places))):
         what = (id(each.node), each.binding.action)

@@ -36,6 +36,21 @@ class AskedLine(LineField):
         _say_enter(self, "submit", verb, f"{verb} what stands in the field", "field.give")
 
 
+class WordsLine(LineField):
+    """A field whose words narrow a list; Enter goes to what they leave of it."""
+
+    def __init__(
+        self,
+        placeholder: str,
+        *,
+        id: str,  # noqa: A002 - Textual's name
+        value: str = "",
+        compact: bool = True,
+    ) -> None:
+        super().__init__(value=value, placeholder=placeholder, id=id, compact=compact)
+        _say_enter(self, "submit", "List", "Go to what the words leave in the list", "field.list")
+
+
 def _say_enter(widget: Widget, action: str, verb: str, about: str, id_: str) -> None:
     binding = Binding("enter", action, verb, key_display=key_name("enter"), tooltip=about, id=id_)
     widget._bindings.key_to_bindings["enter"] = [binding]

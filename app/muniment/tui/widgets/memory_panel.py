@@ -17,8 +17,8 @@ from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
 from muniment.safety.errors import MunimentError, sentence_of
+from muniment.tui.widgets.listing import WordsLine
 from muniment.tui.widgets.memory_tree import MemoryTree
-from muniment.tui.widgets.typing_fields import LineField
 
 if TYPE_CHECKING:
     # The screen is painted before anything that reads memory is loaded.
@@ -147,7 +147,7 @@ class MemoryPanel(Vertical):
 
     def _parts(self) -> ComposeResult:
         yield Static(self.title_text, id="memory-title", markup=False)
-        box = LineField(placeholder="filter over everything", id="memory-filter", compact=True)
+        box = WordsLine("filter over everything", id="memory-filter")
         box.display = False
         yield box
         yield Static("", id="memory-empty", markup=False)
