@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from muniment.memory.ledger.database import VERSION, Database
-from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
+from muniment.memory.ledger.faults import LedgerBusy, LedgerDamaged, LedgerFault
 from muniment.memory.ledger.ledger import Ledger
-from muniment.memory.ledger.repair import set_aside
+from muniment.memory.ledger.repair import COMPANIONS, set_aside
 from muniment.memory.ledger.searching import NO_FULL_TEXT
-from support.ledger import ENGINE, HAND, Place, all_rows, packed, provided, row
+from support.ledger import ENGINE, HAND, Place, all_rows, go, packed, provided, row, waiting
 
 
 @pytest.fixture
@@ -121,6 +123,77 @@ def test_a_ledger_that_is_made_while_the_damaged_one_is_set_aside_keeps_its_log(
     set_aside(path, place.clock())
     other.upsert([row("Figs are green.", source="other")], ENGINE)
     assert {each.body for each in all_rows(place.ledger())} == {"Pears are yellow.", "Figs are green."}
+
+
+def test_four_repairs_at_once_set_one_file_aside_and_lose_no_row_that_one_would_have_saved(
+    place: Place, tmp_path: Path
+) -> None:
+    filled(place)
+    path = settled(place)
+    spoil(path, b"Plum number 250 is kept")
+    alone = Place(tmp_path / "alone")
+    alone.paths.data.mkdir(parents=True)
+    shutil.copy(path, alone.paths.ledger)
+    expected = alone.ledger().rebuild([], ENGINE).rows
+    assert 200 < expected < 300
+    assert go(*(waiting("support.ledger_mender", str(path)) for _ in range(4))) == [0, 0, 0, 0]
+    assert len(all_rows(place.ledger())) == expected
+    [aside] = [each for each in path.parent.glob("ledger.db.damaged-*") if not each.name.endswith(COMPANIONS)]
+    assert b"Plum number 20 is kept" in aside.read_bytes()
+    assert not list(path.parent.glob(".*.tmp*"))
+
+
+def test_repair_waits_for_no_row_and_a_writer_follows_to_the_file_that_took_the_place(place: Place) -> None:
+    filled(place)
+    path = settled(place)
+    spoil(path, b"Plum number 250 is kept")
+    database = Database(path)
+    late = Ledger(path, journal=place.surfaces().journal, clock=place.clock, database=database)
+    opened = database._file.open
+
+    def and_then_somebody_repairs(*, make: bool) -> sqlite3.Connection | None:
+        connection = opened(make=make)
+        database._file.open = opened  # type: ignore[method-assign]
+        assert place.ledger().rebuild([], ENGINE).set_aside is not None
+        return connection
+
+    database._file.open = and_then_somebody_repairs  # type: ignore[method-assign]
+    late.upsert([row("Pears are yellow.", source="late")], ENGINE)
+    assert [hit.row.body for hit in place.ledger().search("pears").hits] == ["Pears are yellow."]
+    assert place.ledger().health().ok
+
+
+def test_a_repair_that_is_cut_off_leaves_the_damaged_file_where_the_next_one_finds_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(place)
+    path = settled(place)
+    spoil(path, b"Plum number 250 is kept")
+    damaged = path.read_bytes()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "adopt", full)
+        with pytest.raises(OSError, match="No space"):
+            place.ledger().rebuild([], ENGINE)
+    assert path.read_bytes() == damaged
+    assert 200 < place.ledger().rebuild([], ENGINE).saved < 300
+
+
+def test_a_repair_does_not_read_what_another_process_is_just_writing(place: Place) -> None:
+    filled(place)
+    path = settled(place)
+    spoil(path, b"Plum number 250 is kept")
+    before = path.read_bytes()
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerBusy):
+        place.ledger().rebuild([], ENGINE)
+    writer.close()
+    assert path.read_bytes() == before
+    assert place.ledger().rebuild([], ENGINE).set_aside is not None
 
 
 def test_a_second_damaged_file_does_not_replace_the_first_that_was_set_aside(place: Place) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.safety.errors import MunimentError
-from muniment.safety.files import FileRefused, ensure_private_dir
+from muniment.safety.files import PRIVATE_FILE, FileRefused, ensure_private_dir
 
 if TYPE_CHECKING:
     import sqlite3
@@ -72,6 +72,10 @@ class DatabaseFile:
         self.identity = identity_of(self.path)
         return connection
 
+    def stands(self) -> bool:
+        """Tell whether the file that is open is still the one at the path."""
+        return self._connection is not None and identity_of(self.path) == self.identity
+
     def close(self) -> None:
         """Let the file go; it is opened again when it is needed."""
         if self._ended is not None:
@@ -101,9 +105,15 @@ def create_file(path: Path) -> None:
     try:
         ensure_private_dir(path.parent)
         with suppress(FileExistsError):  # another process was faster
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            os.fchmod(fd, 0o600)
-            os.close(fd)
+            fd = os.open(
+                path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE
+            )
+            try:
+                # Some sandboxes forbid chmod, also where the mode is right.
+                if stat.S_IMODE(os.fstat(fd).st_mode) != PRIVATE_FILE:
+                    os.fchmod(fd, PRIVATE_FILE)
+            finally:
+                os.close(fd)
     except FileRefused as refused:
         raise DatabaseUnavailable(f"{refused.path} is {refused.reason}") from refused
     except OSError as error:

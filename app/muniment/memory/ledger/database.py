@@ -28,6 +28,8 @@ MIGRATIONS = ("schema.sql", "purged.sql")
 """Script number n, counted from 1, takes a ledger from version n - 1 to n; a new ledger runs all of them."""
 VERSION = len(MIGRATIONS)
 WAIT_SECONDS = 5.0
+_MOVES = 3
+"""How often a writer follows a file that a repair puts another one in the place of."""
 
 _WORDS = "words.sql"
 _WORD_TRIGGERS = ("memory_added", "memory_removed", "memory_changed")
@@ -72,10 +74,7 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give a connection inside a transaction that is kept if the block ends well."""
         with self._turn(), self._translated():
-            connection = self._file.open(make=True)
-            if connection is None:
-                raise LedgerFault(f"The ledger {self.path} cannot be made.")
-            connection.execute("BEGIN IMMEDIATE")
+            connection = self._begin()
             try:
                 self._known_version(connection)
                 yield connection
@@ -89,6 +88,18 @@ class Database:
         with self._turn(), self._translated():
             connection = self._file.open(make=False)
             return connection is None or forget_words(connection)
+
+    def _begin(self) -> sqlite3.Connection:
+        """Open the file for writing, and once more where it was set aside while its lock was waited for."""
+        for _ in range(_MOVES):
+            connection = self._file.open(make=True)
+            if connection is None:
+                raise LedgerFault(f"The ledger {self.path} cannot be made.")
+            connection.execute("BEGIN IMMEDIATE")
+            if self._file.stands():
+                return connection
+            roll_back(connection)
+        raise LedgerBusy(self.path)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

@@ -261,6 +261,10 @@ class Ledger:
 
         return rebuild(self, self._database, rows, origin)
 
+    def at(self, path: Path) -> Ledger:
+        """Return a ledger in another file, with the same journal and clock."""
+        return Ledger(path, journal=self.journal, clock=self.clock)
+
     def adopt(self, rows: Sequence[Row]) -> int:
         """Put rows as they stand into a new ledger, skipping those it has; returns how many were put."""
         added = 0

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from muniment.memory.ledger.database import Database, make_words
-from muniment.memory.ledger.faults import LedgerDamaged, LedgerFault
+from muniment.memory.database_file import BUSY, remove_database
+from muniment.memory.ledger.database import WAIT_SECONDS, Database, make_words
+from muniment.memory.ledger.faults import LedgerBusy, LedgerDamaged, LedgerFault
 from muniment.memory.ledger.row import NewRow, Row
 from muniment.memory.ledger.tables import columns_in, read_row
 from muniment.memory.origin import Origin
@@ -92,21 +93,41 @@ def check(database: Database) -> Health:
 
 def rebuild(ledger: Ledger, database: Database, rows: Sequence[NewRow], origin: Origin) -> Rebuilt:
     """Repair; see `Ledger.rebuild`."""
-    health = check(database)
-    aside: Path | None = None
-    saved = 0
-    if health.problem == "damaged":
-        database.close()
-        kept = salvage(database.path, ledger.clock())
-        aside = set_aside(database.path, ledger.clock())
-        saved = ledger.adopt(kept)
-    elif health.problem == "stale index":
-        with database.writing() as connection:
-            make_words(connection)
-    before = sum(ledger.counts().values())
-    ledger.upsert(rows, origin)
-    total = sum(ledger.counts().values())
+    # One at a time: a second repair would take the new ledger, not yet filled, for all there is to save.
+    with ledger.journal.guard(database.path):
+        health = check(database)
+        aside: Path | None = None
+        saved = 0
+        if health.problem == "damaged":
+            database.close()
+            with _without_writers(database.path) as connection:
+                kept = salvage(connection, ledger.clock())
+                aside, saved = _exchange(ledger, kept)
+        elif health.problem == "stale index":
+            with database.writing() as connection:
+                make_words(connection)
+        before = sum(ledger.counts().values())
+        ledger.upsert(rows, origin)
+        total = sum(ledger.counts().values())
     return Rebuilt(aside, saved, total - before, total, health.problem == "stale index")
+
+
+def _exchange(ledger: Ledger, kept: Sequence[Row]) -> tuple[Path, int]:
+    """Set the damaged file aside and put one with the rows in its place, whole from its first moment on."""
+    path = ledger.path
+    # Named as what a killed process leaves, which a later doctor removes.
+    fresh = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
+    made = ledger.at(fresh)
+    try:
+        saved = made.adopt(kept)
+        made.close()
+        aside = set_aside(path, ledger.clock())
+        if not _put(fresh, path):
+            saved = ledger.adopt(kept)
+        return aside, saved
+    finally:
+        made.close()
+        remove_database(fresh)
 
 
 def set_aside(path: Path, now: datetime) -> Path:
@@ -118,23 +139,56 @@ def set_aside(path: Path, now: datetime) -> Path:
         number += 1
         target = path.with_name(f"{stem}-{number}")
     # The file itself goes last: from then on another process may make a new one with companions of its own.
-    for end in (*COMPANIONS, ""):
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + end).rename(target.with_name(target.name + end))
+    _move(path, target, (*COMPANIONS, ""))
     return target
 
 
-def salvage(path: Path, now: datetime) -> list[Row]:
+def _put(fresh: Path, path: Path) -> bool:
+    """Put a whole new file where none is; False where that cannot be, and rows have to be written one by one.
+
+    Not over a file that another process made in this moment, nor beside a log of the damaged one that a
+    process left which opened it in its last moment: to a file with content SQLite would apply that.
+    """
+    if any(os.path.lexists(path.with_name(path.name + end)) for end in COMPANIONS):
+        return False
+    try:
+        os.link(fresh, path)
+    except OSError:  # it is there already, or this disk has no links
+        return False
+    return True
+
+
+def _move(path: Path, target: Path, ends: Sequence[str]) -> None:
+    for end in ends:
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).rename(target.with_name(target.name + end))
+
+
+@contextmanager
+def _without_writers(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a damaged file and keep others from writing it, so that no row comes after it was read."""
+    import sqlite3
+
+    with closing(sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in BUSY:
+                raise LedgerBusy(path) from error
+            # What is too damaged to be locked cannot be written by others either.
+        yield connection
+
+
+def salvage(connection: sqlite3.Connection, now: datetime) -> list[Row]:
     """Read what a damaged file still gives: row by row, past every place that cannot be read."""
     import sqlite3
 
     kept: dict[str, Row] = {}
     try:
-        with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
-            connection.execute("SELECT 1 FROM memory LIMIT 0")
-            columns = columns_in(connection)
-            for start, end in _ranges(connection):
-                _read_range(connection, columns, start, end, now, kept)
+        connection.execute("SELECT 1 FROM memory LIMIT 0")
+        columns = columns_in(connection)
+        for start, end in _ranges(connection):
+            _read_range(connection, columns, start, end, now, kept)
     except sqlite3.Error:
         # No database, or not even its list of tables is readable; then the files are all there is.
         return list(kept.values())
