@@ -68,17 +68,29 @@ class Paths:
 
 
 def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
-    """Return the directories from `MUNIMENT_*_DIR`, falling back to the platform's own places."""
+    """Return the directories from `MUNIMENT_*_DIR`, falling back to the platform's own places.
+
+    Raise `MunimentError` where such a place lies in a home directory that nobody knows.
+    """
     env = os.environ if environ is None else environ
 
     def place(variable: str, kind: str) -> Path:
         override = env.get(variable, "").strip()
-        if override:
-            return Path(override).expanduser().absolute()
-        # Imported only where an override is missing: tests and scripts then start without it.
-        import platformdirs
+        try:
+            if override:
+                return Path(override).expanduser().absolute()
+            # Imported only where an override is missing: tests and scripts then start without it.
+            import platformdirs
 
-        return Path(getattr(platformdirs, f"user_{kind}_path")(APP_NAME, appauthor=False))
+            return Path(getattr(platformdirs, f"user_{kind}_path")(APP_NAME, appauthor=False))
+        except RuntimeError as error:  # a user that no list of users has, as in a container
+            from muniment.safety.errors import MunimentError
+
+            whose = f"The home directory in {variable}" if override else "Your home directory"
+            raise MunimentError(
+                f"{whose} is not known, so there is no place for {kind}; set "
+                f"{variable if override else f'HOME or {variable}'} to an absolute path."
+            ) from error
 
     return Paths(
         config=place("MUNIMENT_CONFIG_DIR", "config"),

@@ -94,4 +94,5 @@ def _info_exclude(tree: Path) -> Path:
 
 def _user_excludes() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "git" / "ignore"
+    # Where no home is known the sign stays as it is and names a file that is not there.
+    return Path(os.path.expanduser(base)) / "git" / "ignore"  # noqa: PTH111 - pathlib raises there
