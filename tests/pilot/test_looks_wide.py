@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.widgets import Input, Select
+from textual.content import Content
+from textual.widgets import Input, OptionList, Select
 from textual.widgets._select import SelectCurrent
 
+from muniment.paths import resolve_paths
 from muniment.tui.modals.form import Ask, Checked, Form
-from support.app import boot_for, opened, project_at, screen_text, text_in, until
+from muniment.tui.screens.reader import Reader
+from muniment.tui.widgets.reading import MEASURE
+from muniment.tui.widgets.top_line import TopLine
+from support.app import boot_for, opened, project_at, screen_text, text_in, until, write_record
+from support.session_logs import write_session
 
 
 async def test_a_field_keeps_its_words_where_they_are_when_the_focus_comes_and_goes(tmp_path: Path) -> None:
@@ -49,3 +55,61 @@ async def test_the_key_bar_names_no_key_that_would_be_written_into_the_field(tmp
         shown = text_in(app, bar)
         assert "Esc Back" in shown
         assert not any(each in shown for each in ("/ Filter", "+ Good", "- Not good", "Copy id"))
+
+
+async def test_keys_for_a_row_are_named_only_where_there_is_one(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        await pilot.press("f6")
+        await until(pilot, lambda: "No earlier session yet" in screen_text(app))
+        bar = app.screen.query_one("KeyBar")
+        for_a_row = ("Enter Resume", "r Rename", "d Delete", "+ Good", "y Copy id")
+        await until(pilot, lambda: not any(each in text_in(app, bar) for each in for_a_row))
+        assert "p Project" in text_in(app, bar)
+        await pilot.press("escape")
+        write_session(resolve_paths(), 1, "Who counted?", "And the heron?")
+        await pilot.press("f6")
+        await until(pilot, lambda: "Who counted?" in screen_text(app))
+        bar = app.screen.query_one("KeyBar")
+        await until(pilot, lambda: all(each in text_in(app, bar) for each in for_a_row))
+
+
+async def test_a_hit_is_read_beside_the_list_where_there_is_room(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    for name in ("first", "second"):
+        write_record(project / ".muniment", name, f"Heron {name}", f"The whole text of the {name} one.\nEnd.")
+    async with opened(boot_for(project), size=(160, 45)) as (app, pilot):
+        await pilot.press("f3")
+        await until(pilot, lambda: type(app.screen).__name__ == "SearchScreen")
+        pane = app.screen.query_one("#search-text")
+        assert not pane.display
+        await pilot.press(*"heron")
+        hits = app.screen.query_one("#search-hits", OptionList)
+        await until(pilot, lambda: hits.option_count == 2)
+        for key in ("enter", "down"):
+            await pilot.press(key)
+            await until(pilot, lambda: hits.has_focus and hits.highlighted is not None)
+            title = str(hits.get_option_at_index(hits.highlighted or 0).prompt)
+            name = "first" if "first" in title else "second"
+            await until(pilot, lambda name=name: f"of the {name} one" in text_in(app, pane))
+            assert "History" in text_in(app, pane)
+        assert abs(pane.region.width - hits.region.width) <= 1
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: not pane.display and hits.region.width == 100)
+
+
+async def test_a_text_is_read_in_rows_that_the_eye_can_follow(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(200, 30)) as (app, pilot):
+        await app.push_screen(Reader("Long", [("Text", Content("word " * 200))]))
+        await until(pilot, lambda: "word word" in screen_text(app))
+        rows = [row.strip(" │") for row in screen_text(app).split("\n") if "word word" in row]
+        assert MEASURE - len("word ") < len(rows[0]) <= MEASURE
+
+
+async def test_a_place_in_the_top_line_ends_where_the_grid_ends(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(120, 30)) as (app, pilot):
+        line = app.screen.query_one(TopLine)
+        place = str(app.boot.cwd)
+        await until(pilot, lambda: place[-12:] in screen_text(app).split("\n")[line.region.y])
+        row = screen_text(app).split("\n")[line.region.y].ljust(120)
+        assert row[118] != " "
+        assert row[119] == " "

@@ -11,7 +11,7 @@ from muniment.memory.records.listing import Listed
 from muniment.memory.team.pinned import PinnedEntry
 from muniment.session.holdings.items import Item
 from muniment.tui.by_hand.door import verbs_of
-from muniment.tui.screens.reader import Reader
+from muniment.tui.screens.reader import Reader, lines_of
 from muniment.tui.views import (
     Sections,
     entry_sections,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from muniment.memory.surfaces import Surfaces
     from muniment.session.engine import Engine
     from muniment.tui.app import MunimentApp
+    from muniment.tui.widgets.exact_lines import Line
 
 
 async def open_item(app: MunimentApp, engine: Engine, item: Item) -> None:
@@ -38,6 +39,12 @@ async def open_item(app: MunimentApp, engine: Engine, item: Item) -> None:
             app.by_hand(word, item)
 
     app.push_screen(Reader(title, sections, offers=verbs_of(item)), chosen)
+
+
+def item_lines(engine: Engine, item: Item) -> tuple[str, list[Line]]:
+    """Return title and lines of an item as they are read; reads files, so not on the screen's loop."""
+    title, sections = _read(engine, item)
+    return title, lines_of(sections)
 
 
 def _read(engine: Engine, item: Item) -> tuple[str, Sections]:

@@ -22,13 +22,20 @@ SETTLE_SECONDS = 0.6
 
 def search(app: MunimentApp, engine: Engine, words: str) -> None:
     """Search; what is chosen opens above the search."""
+    from muniment.tui.open_item import item_lines
     from muniment.tui.screens.search import SearchScreen
 
     standing = returned_to(app, SearchScreen)
     if standing is not None:
         standing.search_for(words)
         return
-    app.push_screen(SearchScreen(engine.surfaces, words, lambda item: app.by_hand("open", item)))
+    screen = SearchScreen(
+        engine.surfaces,
+        words,
+        lambda item: app.by_hand("open", item),
+        lambda item: item_lines(engine, item),
+    )
+    app.push_screen(screen)
 
 
 def inspect(app: MunimentApp, engine: Engine, draft: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
@@ -18,11 +20,14 @@ from muniment.memory.surfaces import Surfaces
 from muniment.safety.errors import MunimentError, sentence_of
 from muniment.session.holdings.items import COUNT_WORDS, KIND_WORDS, KINDS, Item, Kind, numbered
 from muniment.session.holdings.search import ALL_KINDS, SCOPES, Answer, Ask, Hit, Scope, Stopped, search_all
+from muniment.tui.alive import stands
 from muniment.tui.looks import Sheet
 from muniment.tui.text import marked, safe_line
+from muniment.tui.widgets.exact_lines import Line
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.listing import Listing, WordsLine
 from muniment.tui.widgets.options import OptionList
+from muniment.tui.widgets.reading import Reading
 
 QUIET_SECONDS = 0.08
 """So long nothing is typed before a search begins."""
@@ -36,6 +41,8 @@ class SearchScreen(Sheet[None]):
     """Finds, and opens what is chosen above itself."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#search-words"
+    SIDE_FROM: ClassVar[int] = 120
+    """A hit and its text beside it take more room than elsewhere: half of the width each."""
     BINDING_GROUP_TITLE = "Search"
     HELP = (
         "Type words, of the last one half will do; Enter or Down reaches the hits, Enter there opens one and "
@@ -67,15 +74,24 @@ class SearchScreen(Sheet[None]):
         & Input:ansi:focus { border-left: round $primary !important; }
         & #search-where { padding: 0 1; }
         & #search-say { padding: 0 1; }
-        & OptionList { margin-top: 1; }
+        & .body { margin-top: 1; }
+        & .pane { display: none; }
+        &.-side.-found .pane { display: block; }
     }
     """
 
-    def __init__(self, surfaces: Surfaces, words: str, open_item: Callable[[Item], None]) -> None:
+    def __init__(
+        self,
+        surfaces: Surfaces,
+        words: str,
+        open_item: Callable[[Item], None],
+        read: Callable[[Item], tuple[str, Sequence[Line]]],
+    ) -> None:
         super().__init__()
         self._surfaces = surfaces
         self._words = words
         self._open = open_item
+        self._read = read
         self._kind: Kind | None = None
         self._scope: Scope = "everywhere"
         self._all = False
@@ -89,7 +105,9 @@ class SearchScreen(Sheet[None]):
         yield box
         yield Static("", id="search-where", classes="hint", markup=False)
         yield Static(Content(_HINT), id="search-say", classes="hint", markup=False)
-        yield Listing("Open", id="search-hits")
+        with Container(classes="body"):
+            yield Listing("Open", id="search-hits")
+            yield Reading(id="search-text")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -140,9 +158,41 @@ class SearchScreen(Sheet[None]):
         options = self.query_one("#search-hits", OptionList)
         options.clear_options()
         options.add_options([Option(_row(hit)) for hit in self.hits])
+        self.set_class(bool(self.hits), "-found")
         if self.hits:
             options.highlighted = 0
-        self._say(Content(_HINT) if answer is None else _summary(answer, narrow=not self.side))
+        self._tell()
+
+    def _tell(self) -> None:
+        answer = self._answer
+        self._say(Content(_HINT) if answer is None else _summary(answer, self.size.width - 2))
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._tell()
+        self._preview()
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._preview()
+
+    @work(exclusive=True, group="search-text", exit_on_error=True)
+    async def _preview(self) -> None:
+        """Show the hit under the cursor whole, once the cursor rests, where there is room beside."""
+        at = self.query_one("#search-hits", OptionList).highlighted
+        if not self.side or at is None or at >= len(self.hits):
+            return
+        item = self.hits[at].item
+        await asyncio.sleep(QUIET_SECONDS)
+        try:
+            title, lines = await asyncio.to_thread(self._read, item)
+        except (MunimentError, OSError) as error:
+            title, lines = "", [Line(safe_line(sentence_of(error)).plain, "warning")]
+        if stands(self):
+            pane = self.query_one(Reading)
+            pane.border_title = safe_line(title)
+            pane.show(lines)
 
     def _tell_where(self) -> None:
         kind = "all" if self._kind is None else KIND_WORDS[self._kind]
@@ -216,12 +266,13 @@ def _row(hit: Hit) -> Content:
     return Content.assemble(head, "\n  ", snippet.stylize_before("$secondary"))
 
 
-def _summary(answer: Answer, *, narrow: bool) -> Content:
+def _summary(answer: Answer, room: int) -> Content:
     parts = ", ".join(numbered(count, *COUNT_WORDS[kind]) for kind, count in answer.searched.items() if count)
-    looked = f"{numbered(len(answer.hits), 'hit')} among {answer.total:,} searched" + (
-        f" ({parts})" if parts and not narrow else ""
-    )
-    lines = [looked + ("; more may match, so say more words" if answer.cut else "") + "."]
+    looked = f"{numbered(len(answer.hits), 'hit')} among {answer.total:,} searched"
+    more = "; more may match, so say more words." if answer.cut else "."
+    # What was searched is said by kind only where that takes no second row.
+    whole = f"{looked} ({parts}){more}"
+    lines = [whole if parts and cell_len(whole) <= room else looked + more]
     if not answer.hits and not answer.ask.everything:
         lines.append("Nothing that is in effect matches; ^O looks at what is overridden or retracted too.")
     lines += answer.notices

@@ -116,6 +116,12 @@ class SessionsScreen(Sheet[str | None]):
         yield Static("", id="sessions-say", classes="say", markup=False)
         yield KeyBar()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer nothing that is done with a session while there is none."""
+        if action in ("rename", "delete", "rate", "copy") and self.is_mounted and self.selected is None:
+            return False
+        return super().check_action(action, parameters)
+
     def on_mount(self) -> None:
         self.query_one("#session-filter").display = False
         self.query_one("#sessions-say").display = False

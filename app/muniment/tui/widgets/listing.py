@@ -17,6 +17,17 @@ class Listing(OptionList):
         super().__init__(id=id, markup=False)
         _say_enter(self, "select", verb, f"{verb} the row under the cursor", "list.take")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to take a row only where there is one."""
+        if action == "select" and self.highlighted is None:
+            return False
+        return super().check_action(action, parameters)
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        super().watch_highlighted(highlighted)
+        # What can be done depends on the row, and on whether there is one.
+        self.refresh_bindings()
+
 
 class AskedLine(LineField):
     """A field of one line; `verb` is the word for giving what stands in it."""

@@ -10,6 +10,9 @@ from textual.content import Content
 
 from muniment.tui.widgets.exact_text import ExactText
 
+MEASURE = 120
+"""A row is no longer than this, however wide the screen: the eye must find the next one."""
+
 
 class Reading(ExactText, can_focus=True):
     """An `ExactText` that takes the focus; its border tells which rows are seen."""
@@ -32,6 +35,10 @@ class Reading(ExactText, can_focus=True):
         Binding("home", "scroll_home", "Start", show=False, tooltip="To the start", id="reading.start"),
         Binding("end", "scroll_end", "End", show=False, tooltip="To the end", id="reading.end"),
     ]
+    DEFAULT_CSS = "Reading { & .exact-text--heading { color: $primary; } }"
+
+    def _text_width(self, width: int) -> int:
+        return min(super()._text_width(width), MEASURE)
 
     @on(ExactText.Moved)
     def _moved(self) -> None:

@@ -34,7 +34,7 @@ class TopLine(Static):
             self._draw()
 
     def _draw(self) -> None:
-        width = self.size.width - 2
+        width = self.size.width
         left = Content.assemble((self._product, "bold $primary"), f"  {self._title}" if self._title else "")
         if width <= 0:
             return
