@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList
-from textual.widgets._markdown import MarkdownTable
 
 from muniment.guide import pages
 from muniment.session.tour import steps
@@ -20,6 +19,7 @@ from muniment.tui.screens.guide import READ_SECONDS, GuideScreen
 from muniment.tui.screens.map import MapScreen
 from muniment.tui.screens.settings import SettingsScreen
 from muniment.tui.screens.tour import TourScreen
+from muniment.tui.widgets.drawn import Drawn
 from support.app import boot_for, opened, project_at, ready, say, screen_text, until, write_record
 from support.team import tree
 
@@ -196,6 +196,17 @@ async def test_the_tour_goes_on_and_back_and_never_over_its_ends(tmp_path: Path)
         await until(pilot, shows(app, f"step 1 of {len(steps())}"))
 
 
+async def test_the_tour_names_its_arrows_and_its_samples_stay_in_their_columns(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(80, 24)) as (app, pilot):
+        app.action_go("tour")
+        await until(pilot, shows(app, "→ Next  ← Previous  p Play"))
+        rows = screen_text(app).split("\n")
+        at = next(number for number, row in enumerate(rows) if "findings  Sheet" in row)
+        column = rows[at].index("Sheet")
+        assert rows[at + 1][column] != " "
+        assert rows[at + 1][:column].strip(" │") == ""
+
+
 async def test_without_motion_the_tour_moves_with_keys_only(tmp_path: Path) -> None:
     async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
         app.animation_level = "none"
@@ -301,7 +312,7 @@ async def test_going_on_while_a_page_is_laid_out_leaves_no_piece_of_it_behind(tm
         await until(pilot, lambda: isinstance(app.screen, GuideScreen))
         guide = app.screen
         page = guide.query_one("#guide-page", Markdown)
-        await until(pilot, lambda: bool(page.query(MarkdownTable)))
+        await until(pilot, lambda: bool(page.query(Drawn)))
         options = guide.query_one("#guide-topics", OptionList)
         await until(pilot, lambda: options.option_count > 6)
         for delay in (0.0, 0.01, 0.04):

@@ -62,6 +62,28 @@ async def test_details_of_a_call_stay_in_their_column_where_they_wrap(tmp_path: 
         assert all(row.startswith("▌  " + " " * 4) for row in rows if row.strip())
 
 
+async def test_what_is_told_in_the_conversation_stays_in_the_column_of_the_replies(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(60, 24)) as (app, pilot):
+        told = "The server does not answer, so nothing was sent; start it, or name another one."
+        for event in (ev.UserSaid("go"), ev.ErrorRaised(told), ev.UserSaid("again")):
+            app.session_screen.emit(event)
+        await app.session_screen.drained()
+        line = app.screen.query("Said.-error").first()
+        await until(pilot, lambda: "another one" in text_in(app, line))
+        region = line.region
+        rows = screen_text(app).split("\n")[region.y : region.bottom]
+        assert [row[:3] for row in rows] == [" ! ", "   "]
+        assert {row[3] != " " for row in rows} == {True}
+        shown = screen_text(app)
+        assert shown.index(" You") < shown.index(" ! ") < shown.rindex(" You") < shown.index("again")
+        # What is copied of it has no breaks that only the width made.
+        await pilot.mouse_down(offset=(region.x + 3, region.y))
+        await pilot.hover(offset=(region.x + 40, region.bottom - 1))
+        await pilot.mouse_up(offset=(region.x + 40, region.bottom - 1))
+        await until(pilot, lambda: app.screen.get_selected_text())
+        assert (app.screen.get_selected_text() or "").strip() in told
+
+
 def test_a_field_of_a_record_wraps_beside_its_label() -> None:
     lines = lines_of([("Fields", fields_text({"id": "short", "content_hash": "0123456789" * 5}))])
     [_, _, long] = lines

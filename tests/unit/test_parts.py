@@ -60,3 +60,9 @@ def test_an_earlier_conversation_becomes_parts_with_each_speaker_once() -> None:
     tool = parts[3]
     assert (tool.status, tool.decision, tool.result) == ("denied", "denied: not now", "denied")
     assert parts[-1].text == "Stopped."
+
+
+def test_each_thing_that_the_user_said_stands_under_their_name_even_where_nobody_answered() -> None:
+    events: list[ev.Event] = [ev.UserSaid("one"), ev.ErrorRaised("no server"), ev.UserSaid("two")]
+    parts, _ = parts_of(events, "Muniment")
+    assert [part.kind for part in parts] == ["who", "user", "error", "who", "user"]

@@ -204,6 +204,7 @@ def parts_of(events: Iterable[ev.Event], speaker: str) -> tuple[list[Part], str]
     for event in events:
         match event:
             case ev.UserSaid(text):
+                last = ""
                 say("You")
                 parts.append(Part("user", text))
             case ev.ReplyEnded(text) if text:

@@ -15,11 +15,21 @@ from textual.widgets import Static
 from muniment.session.tour import Step, steps
 from muniment.tui.looks import Sheet
 from muniment.tui.text import safe
+from muniment.tui.widgets.hanging import Hanging, hanging
 from muniment.tui.widgets.key_bar import KeyBar
 from muniment.tui.widgets.top_line import TopLine
 
 STEP_SECONDS = 6.0
 """How long a step stands while the tour plays."""
+
+
+class _Step(VerticalScroll):
+    """The step that is read; the keys of the tour are not taken by what never scrolls sideways."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        for key in ("left", "right", "home"):
+            self._bindings.key_to_bindings.pop(key, None)
 
 
 class TourScreen(Sheet[None]):
@@ -70,7 +80,7 @@ class TourScreen(Sheet[None]):
         yield TopLine("Tour")
         with Horizontal(classes="body"):
             yield Static("", id="tour-steps", markup=False)
-            with VerticalScroll(id="tour-text"):
+            with _Step(id="tour-text"):
                 yield Static("", classes="title", markup=False)
                 yield Static("", classes="text", markup=False)
                 yield Static("", classes="exhibit", markup=False)
@@ -157,10 +167,10 @@ class TourScreen(Sheet[None]):
         self.dismiss(None)
 
 
-def _exhibit(text: str) -> Content:
+def _exhibit(text: str) -> Hanging:
     """Return sample text, lines of a difference in their colours and with their signs."""
     shown: list[Content] = []
     for line in text.splitlines():
         style = "$success" if line.startswith("+ ") else "$error" if line.startswith("- ") else ""
         shown.append(safe(line).stylize(style) if style else safe(line))
-    return Content("\n").join(shown)
+    return hanging(Content("\n").join(shown))

@@ -13,9 +13,11 @@ from textual.widgets import Static
 from muniment.safety.visible import reading
 from muniment.tui.parts import TAIL, Part, Window
 from muniment.tui.text import StreamText, safe
+from muniment.tui.widgets.hanging import Hanging, hanging
 from muniment.tui.widgets.tool_line import ToolLine
 
 if TYPE_CHECKING:
+    from textual.selection import Selection
     from textual.widgets.markdown import MarkdownStream
 
     from muniment.tui.widgets.reply import Reply
@@ -36,8 +38,12 @@ class Said(Static):
     Said.-error { color: $error; padding: 0 1 0 1; }
     """
 
-    def __init__(self, content: Content, kind: str) -> None:
+    def __init__(self, content: Content | Hanging, kind: str) -> None:
         super().__init__(content, markup=False, classes=f"-{kind}")
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return what is selected, without the breaks that only the width made."""
+        return selection.extract(str(self.visual)), "\n"
 
 
 class Transcript(VerticalScroll, can_focus=True):
@@ -96,7 +102,8 @@ class Transcript(VerticalScroll, can_focus=True):
         await self.remove_children()
 
     async def user(self, text: str) -> None:
-        """Show what the user said."""
+        """Show what the user said; also where nobody answered what was said before."""
+        self._speaker = ""
         await self._say("You")
         await self._add(Part("user", text))
 
@@ -237,9 +244,9 @@ class Transcript(VerticalScroll, can_focus=True):
 
                 return SummaryLine(part)
             case "notice":
-                return Said(Content.assemble(("· ", "bold"), safe(part.text)), part.kind)
+                return Said(hanging(safe(part.text), Content.styled("· ", "bold")), part.kind)
             case "error":
-                return Said(Content.assemble(("! ", "bold"), safe(part.text)), part.kind)
+                return Said(hanging(safe(part.text), Content.styled("! ", "bold")), part.kind)
             case _:
                 return Said(safe(part.text), part.kind)
 
