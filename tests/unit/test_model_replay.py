@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from muniment.model.arguments import judge, object_text
 from muniment.model.base import AssistantItem, InputItem, ToolCall, ToolItem, UserItem
 from muniment.model.replay import NO_RESULT, valid_items
-from muniment.model.sse import EventDecoder, ServerEvent
+from muniment.model.sse import MAX_EVENT_CHARS, EventDecoder, EventTooLarge, ServerEvent
 
 texts = st.text(st.characters(), max_size=8) | st.sampled_from(["", " ", "\ud83d", "\udc00x"])
 ids = st.sampled_from(["", "c1", "c2", "call_1", "x" * 70]) | texts
@@ -175,3 +177,22 @@ def test_a_line_break_cut_in_two_is_one_line_break() -> None:
 def test_no_bytes_upset_the_decoder(raw: bytes) -> None:
     for event in read([raw]):
         assert event.data
+
+
+def test_a_long_line_in_many_pieces_costs_no_more_than_its_length() -> None:
+    """Looked through from its beginning at every piece, this line takes minutes of the processor."""
+    text = "x" * 6_000_000
+    raw = f"data: {text}\r\n\r\n".encode()
+    began = time.process_time()
+    (event,) = read([raw[at : at + 1_000] for at in range(0, len(raw), 1_000)])
+    assert event.data == (text,)
+    assert time.process_time() - began < 30.0
+
+
+def test_a_line_without_an_end_is_given_up_at_its_limit() -> None:
+    decoder = EventDecoder()
+    piece = b"x" * (MAX_EVENT_CHARS // 16)
+    for _ in range(16):
+        assert list(decoder.feed(piece)) == []
+    with pytest.raises(EventTooLarge):
+        list(decoder.feed(b"x"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_EVENT_CHARS = 16 * 1024 * 1024
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +26,34 @@ class EventDecoder:
     """Feed it bytes as they come; it gives whole events, and the last one although no blank line followed."""
 
     def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8-sig")(errors="replace").decode
-        self._rest = ""
+        plain = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self._decode = io.IncrementalNewlineDecoder(plain, translate=True).decode
+        self._rest = io.StringIO()
         self._name = ""
         self._data: list[str] = []
         self._size = 0
 
     def feed(self, chunk: bytes, *, last: bool = False) -> Iterator[ServerEvent]:
         """Yield the events that are complete with this chunk; `last` ends the stream."""
-        text = self._rest + self._decode(chunk, last)
-        at = 0
-        for match in _LINE_END.finditer(text):
-            # A carriage return at the very end may be half of a pair whose other half is still to come.
-            if match.group() == "\r" and match.end() == len(text) and not last:
-                break
-            yield from self._line(text[at : match.start()])
-            at = match.end()
-        self._rest = text[at:]
-        if len(self._rest) > MAX_EVENT_CHARS:
+        *lines, rest = self._decode(chunk, last).split("\n")
+        for line in lines:
+            yield from self._line(self._whole(line))
+        # A long line is put together once, at its end: to look through all of it again with every piece that
+        # comes would take minutes.
+        self._rest.write(rest)
+        if self._rest.tell() > MAX_EVENT_CHARS:
             raise EventTooLarge
         if last:
-            rest, self._rest = self._rest, ""
-            if rest:
-                yield from self._line(rest)
+            yield from self._line(self._whole(""))
             yield from self._line("")
+
+    def _whole(self, end: str) -> str:
+        """Return the line whose end has come."""
+        if not self._rest.tell():
+            return end
+        self._rest.write(end)
+        line, self._rest = self._rest.getvalue(), io.StringIO()
+        return line
 
     def _line(self, line: str) -> Iterator[ServerEvent]:
         if not line:
