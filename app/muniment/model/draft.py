@@ -30,6 +30,8 @@ class CallParts:
     name: str = ""
     arguments: list[str] = field(default_factory=list)
     cut: bool = False
+    size: int = 0
+    """So many characters of arguments have come; to put them together for every shred would be slow."""
 
     @property
     def raw(self) -> str:
@@ -44,12 +46,14 @@ class CallParts:
         else:
             return 0
         self.arguments.append(piece)
+        self.size += len(piece)
         return len(piece)
 
     def replace_arguments(self, value: object) -> None:
         """Take the whole argument text that a server repeats at the end; an empty one replaces nothing."""
         if (isinstance(value, str) and value.strip()) or isinstance(value, dict | list):
             self.arguments.clear()
+            self.size = 0
             self.add_arguments(value)
 
 

@@ -128,10 +128,10 @@ class ChatReader(ReplyReader):
         given = given if isinstance(given, str) else str(given) if isinstance(given, int) else ""
         parts = self._find(shred.get("index"), given, name)
         arguments = function.get("arguments")
-        if given and parts.id == given and name and parts.raw.strip() and _repeats(parts, arguments):
+        if given and parts.id == given and name and _repeats(parts, arguments):
             return
         parts.id = parts.id or given
-        if name and name != parts.name and not parts.raw:
+        if name and name != parts.name and not parts.size:
             parts.name += name
         self.draft.grow(len(name) + parts.add_arguments(arguments))
 
@@ -146,7 +146,7 @@ class ChatReader(ReplyReader):
             return known
         if given:
             return self._by_id.get(given) or self._new(None, given)
-        if calls and not (name and calls[-1].name and calls[-1].raw):
+        if calls and not (name and calls[-1].name and calls[-1].size):
             return calls[-1]
         return self._new(None, given)
 
@@ -210,7 +210,7 @@ def _index(value: Any) -> int | None:
 
 def _repeats(parts: CallParts, arguments: Any) -> bool:
     """Tell whether a shred is the whole call sent once more, as some servers do at its end."""
-    if not isinstance(arguments, str) or arguments != parts.raw:
+    if not isinstance(arguments, str) or len(arguments) != parts.size or arguments != parts.raw:
         return False
     try:
         return isinstance(json.loads(arguments), dict)
