@@ -110,9 +110,7 @@ class SessionScreen(Place[None]):
     # Layout
 
     def compose(self) -> ComposeResult:
-        # Said before anything is mounted: afterwards it would have all of the screen styled once more.
         wide = self._is_wide(self.app.size.width)
-        self.set_class(not wide, "-small", update=False)
         yield TopLine(id="top")
         with Horizontal(id="body"):
             with Vertical(id="left"):
@@ -121,7 +119,8 @@ class SessionScreen(Place[None]):
                 yield SlashList(id="slash")
                 yield Composer(id="composer")
             panel = MemoryPanel(id="panel")
-            yield panel.set_class(wide, "-open", update=False)
+            # Said before it is mounted: afterwards it would be styled once more.
+            yield panel.update_classes({"-small": not wide, "-open": wide}, update=False)
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
 
@@ -151,9 +150,9 @@ class SessionScreen(Place[None]):
 
     def _lay_out(self, width: int) -> None:
         wide = self._is_wide(width)
-        self.set_class(not wide, "-small")
         opened = wide if self._panel_wish is None else self._panel_wish
-        self.panel.set_class(opened, "-open")
+        # A class of the whole screen would have the whole conversation styled anew with each of its turns.
+        self.panel.update_classes({"-small": not wide, "-open": opened})
         self.panel.over(not wide)
         self._size_panel(width, wide)
         self.entitle()
@@ -451,7 +450,7 @@ class SessionScreen(Place[None]):
         if self.engine is not None and self.engine.busy:
             self.engine.interrupt()
             return
-        if self.has_class("-small") and self.panel.has_class("-open"):
+        if self.panel.has_class("-small") and self.panel.has_class("-open"):
             self.action_toggle_panel()
         elif self.composer.has_focus:
             self.composer.ask_to_clear()

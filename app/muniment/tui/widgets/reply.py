@@ -18,7 +18,9 @@ from textual.widgets.markdown import MarkdownStream
 
 from muniment.safety.visible import reading_line
 from muniment.tui.code import code_as_written, hidden_in
+from muniment.tui.widgets.drawn import without_looks
 from muniment.tui.widgets.prose import Prose
+from muniment.tui.widgets.prose_tokens import parser
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -34,6 +36,7 @@ class CodeHead(Static):
         super().__init__(Content.assemble((name, ""), ("  ⧉ copy", "bold")), markup=False)
 
 
+@without_looks
 class CodeBlock(MarkdownFence, can_focus=True):
     """Code in a reply; y, Enter or a click on its first line copies it."""
 
@@ -83,16 +86,14 @@ class Reply(Prose):
     def __init__(self, text: str = "", written: Callable[[], str] | None = None) -> None:
         """Show a text in its reading form; `written` returns it as the model wrote it, for copying."""
         self._written = written
-        super().__init__(text, open_links=False, parser_factory=self._own_parser)
+        super().__init__(text, parser_factory=self._own_parser)
         self._parser: MarkdownIt | None = None
         self._streams = False
 
     def _own_parser(self) -> MarkdownIt:
         """Return one parser for all the pieces of this reply; making one costs more than most pieces."""
-        from markdown_it import MarkdownIt
-
         if self._parser is None:
-            self._parser = MarkdownIt("gfm-like")
+            self._parser = parser()
         return self._parser
 
     @on(CodeBlock.CopyAsked)
