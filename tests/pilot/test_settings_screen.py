@@ -15,7 +15,7 @@ from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.screens.keymap import KeymapScreen
 from muniment.tui.screens.settings import SettingsScreen
-from support.app import boot_for, opened, project_at, say, screen_text, until
+from support.app import boot_for, opened, project_at, say, screen_text, text_in, until
 
 COMMENTED = """\
 # my settings
@@ -223,6 +223,25 @@ async def test_x_gives_a_binding_its_own_keys_again(tmp_path: Path) -> None:
         await pilot.press("x")
         await until(pilot, lambda: not load_settings(resolve_paths(), {}).tui.keymap)
         await until(pilot, shows(app, "session.search is F3 now."))
+
+
+async def test_keys_that_are_ignored_are_marked_and_can_be_changed_where_they_stand(tmp_path: Path) -> None:
+    write_config("tui:\n  keymap:\n    session.search: f2\n")
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(80, 24)) as (app, pilot):
+        await open_keymap(app, pilot)
+        await until(pilot, shows(app, "0 keys changed, 1 ignored"))
+        assert "session.search takes f2, which session.memory has" in text_in(app, app.screen)
+        assert "It keeps its own keys; give it others" in text_in(app, app.screen)
+        await find_key(app, pilot, "session.search")
+        rows = [" ".join(row.split()) for row in screen_text(app).split("\n")]
+        assert "F3 session.search ✗ f2 is ignored" in rows
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Entry))
+        app.screen.query_one(Input).value = "f12"
+        await pilot.press("enter")
+        await until(pilot, shows(app, "session.search is F12 now."))
+        assert "1 key changed" in screen_text(app)
+        assert "ignored" not in screen_text(app)
 
 
 async def test_a_keymap_that_cannot_be_used_is_said_once_and_the_rest_counts(tmp_path: Path) -> None:

@@ -109,8 +109,11 @@ def usable(keymap: Mapping[str, str]) -> tuple[dict[str, str], str]:
             bad[id_] = fault
     if not bad:
         return good, ""
-    plural = "entries are" if len(bad) > 1 else "entry is"
-    return good, f"{len(bad)} {plural} ignored in tui.keymap: {'; '.join(bad.values())}."
+    several = len(bad) > 1
+    ignored = f"{len(bad)} {'entries are' if several else 'entry is'} ignored in tui.keymap"
+    kept, give = ("They keep their", "give each") if several else ("It keeps its", "give it")
+    what_to_do = f"{kept} own keys; {give} others under keymap in the settings (/settings)."
+    return good, f"{ignored}: {'; '.join(bad.values())}. {what_to_do}"
 
 
 def nearest_id(id_: str) -> str:

@@ -56,6 +56,7 @@ class KeymapScreen(Sheet[None]):
         self._keymap = dict(keymap)
         self._keep = keep
         self._shown: list[Known | None] = []
+        self._ignored: frozenset[str] | set[str] = frozenset()
 
     def compose(self) -> ComposeResult:
         yield TopLine("Keymap")
@@ -73,8 +74,11 @@ class KeymapScreen(Sheet[None]):
         self._draw()
 
     def _draw(self) -> None:
-        changed = len(self._keymap)
-        said = f"{changed} key{'s' * (changed != 1)} changed" if changed else "as they come"
+        good, _ = usable(self._keymap)
+        self._ignored = self._keymap.keys() - good.keys()
+        changed, ignored = len(good), len(self._ignored)
+        said = f"{changed} key{'s' * (changed != 1)} changed" if changed or ignored else "as they come"
+        said += f", {ignored} ignored" if ignored else ""
         self.query_one(TopLine).say(said)
         options = self.query_one("#keymap-list", OptionList)
         kept = self._selected()
@@ -82,9 +86,11 @@ class KeymapScreen(Sheet[None]):
         options.clear_options()
         self._shown = []
         place = ""
-        known = {each.id: each for each in reversed(known_bindings())}
+        known: dict[str, Known] = {}
+        for one in known_bindings():
+            known.setdefault(one.id, one)
         for each in sorted(known.values(), key=lambda one: (one.place != "Everywhere", one.place)):
-            keys = self._keymap.get(each.id, each.keys)
+            keys = good.get(each.id, each.keys)
             if not all(word in f"{each.id} {each.about} {keys} {each.place}".casefold() for word in words):
                 continue
             if each.place != place:
@@ -103,7 +109,8 @@ class KeymapScreen(Sheet[None]):
     def _line(self, known: Known, keys: str) -> Content:
         width = self.size.width - 4
         shown = " ".join(key_name(each.strip()) for each in keys.split(","))
-        style = "bold $accent" if known.id in self._keymap else "bold"
+        ignored = known.id in self._ignored
+        style = "bold $accent" if known.id in self._keymap and not ignored else "bold"
         beside = _KEYS_WIDE if width >= _WIDE_FROM else _KEYS
         room = width - _ID - beside - 2
         parts = [
@@ -111,8 +118,10 @@ class KeymapScreen(Sheet[None]):
             Content(" "),
             Content(known.id).truncate(min(_ID, width - beside - 1), ellipsis=True, pad=True),
         ]
-        if room > 12:
-            parts.append(Content.styled(f" {known.about}", "$secondary").truncate(room, ellipsis=True))
+        if room > 12 or ignored:
+            said = f"✗ {self._keymap[known.id]} is ignored" if ignored else known.about
+            colour = "$error" if ignored else "$secondary"
+            parts.append(Content.styled(f" {reading_line(said)}", colour).truncate(room, ellipsis=True))
         return Content("").join(parts)
 
     def _selected(self) -> Known | None:
