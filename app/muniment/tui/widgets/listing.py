@@ -15,7 +15,7 @@ class Listing(OptionList):
 
     def __init__(self, verb: str, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, markup=False)
-        _say_enter(self, "select", verb, f"{verb} the row under the cursor", "list.take")
+        say_enter(self, "select", verb, f"{verb} the row under the cursor", "list.take")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to take a row only where there is one."""
@@ -44,7 +44,7 @@ class AskedLine(LineField):
         super().__init__(
             value=value, placeholder=placeholder, select_on_focus=select_on_focus, id=id, compact=True
         )
-        _say_enter(self, "submit", verb, f"{verb} what stands in the field", "field.give")
+        say_enter(self, "submit", verb, f"{verb} what stands in the field", "field.give")
 
 
 class WordsLine(LineField):
@@ -59,9 +59,10 @@ class WordsLine(LineField):
         compact: bool = True,
     ) -> None:
         super().__init__(value=value, placeholder=placeholder, id=id, compact=compact)
-        _say_enter(self, "submit", "List", "Go to what the words leave in the list", "field.list")
+        say_enter(self, "submit", "List", "Go to what the words leave in the list", "field.list")
 
 
-def _say_enter(widget: Widget, action: str, verb: str, about: str, id_: str) -> None:
+def say_enter(widget: Widget, action: str, verb: str, about: str, id_: str) -> None:
+    """Let the key bar say what Enter does in a widget that has it from the framework without a word."""
     binding = Binding("enter", action, verb, key_display=key_name("enter"), tooltip=about, id=id_)
     widget._bindings.key_to_bindings["enter"] = [binding]

@@ -362,12 +362,18 @@ class MemoryPanel(Vertical):
         return any(verb == each for _, each, _ in verbs_of(row.item))
 
     def on_key(self, event: events.Key) -> None:
-        """A key that does nothing with this item says so, rather than nothing."""
+        """A key that does nothing with what is under the cursor says so, rather than nothing."""
         verb = self._verb_of(event.key)
         row = self.current
-        if verb is not None and row is not None and row.item is not None and self.records_tree.has_focus:
-            event.stop()
+        if verb is None or not self.records_tree.has_focus:
+            return
+        event.stop()
+        if row is not None and row.item is not None:
             self.post_message(self.Wanted(verb, row.item))
+        else:
+            from muniment.tui.widgets.memory_panel_rows import why_not
+
+            self.notify(why_not(verb, row), markup=False)
 
     def _verb_of(self, key: str) -> str | None:
         """Return what a key does with an item, as the user's keymap has it."""

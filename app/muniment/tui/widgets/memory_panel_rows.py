@@ -86,6 +86,18 @@ def view(holdings: Holdings, words: str, opened: Mapping[str, bool]) -> View:
     return View(tuple(branches), title, message)
 
 
+def why_not(verb: str, row: Row | None) -> str:
+    """Say why nothing is done with a row that is no item, and what to do instead."""
+    what = "copy the id of" if verb == "copy" else verb
+    if row is None:
+        return f"There is nothing here to {what}."
+    if row.kind == "file":
+        return f"This file is not used, so there is nothing to {what}: mend it or move it away in the shell."
+    if row.kind == "hint":
+        return f"To {what} one of these, find it first: / filters."
+    return f"{row.left.removesuffix(' !')} is a place, not a thing to {what}: go down to one of its rows."
+
+
 def _branch(group: Group, opened: Mapping[str, bool], filtered: bool) -> Branch:
     # A scope that holds records needs no word on how to begin.
     hint = "" if group.place and group.items else group.hint

@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from muniment.tui.widgets.listing import say_enter
 from muniment.tui.widgets.type_ahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class MemoryTree(TypeAhead, Tree["Row"]):
         }
     }
     """
+
+    def __init__(self, label: Text, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(label, id=id)
+        say_enter(self, "select_cursor", "Open", "Read this; a place unfolds and folds", "list.take")
 
     def render_label(self, node: TreeNode[Row], base_style: Style, style: Style) -> Text:
         row = node.data
