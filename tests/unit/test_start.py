@@ -43,6 +43,16 @@ async def test_the_opening_says_what_it_is(place: Place) -> None:
     assert len(engine.id) == 32
 
 
+async def test_who_answers_is_told_only_where_it_is_not_the_model_that_was_set_up(place: Place) -> None:
+    engine = place.open(None)
+    assert [text for text in notices(engine.opening) if "no real model is configured" in text]
+    await engine.close()
+    place.configure("model: {name: some-model, base_url: 'http://127.0.0.1:9/v1'}\n")
+    engine = place.open(None)
+    assert (engine.provider, engine.model_name) == ("openai", "some-model")
+    assert notices(engine.opening) == []
+
+
 async def test_opening_and_looking_writes_nothing(place: Place) -> None:
     engine = place.open(StepModel(Say("ok")))
     engine.assemble_preview("x")

@@ -218,7 +218,8 @@ class Opening:
         provider, why = effective_provider(settings, self.environ)
         if given is not None:
             return Speaker(settings, given, "", given.provider, given.name)
-        if why and self.options.provider is None:
+        # A model that was set up answers as expected, and its name is on the screen all the time.
+        if why and self.options.provider is None and provider == "rehearsal":
             self.notices.append(why)
         model, fault = _model(settings, self.environ)
         if model is not None:
