@@ -9,11 +9,16 @@ from textual.widgets import Input, OptionList, Select
 from textual.widgets._select import SelectCurrent
 
 from muniment.paths import resolve_paths
+from muniment.session.recipes.recipe import load_recipe
 from muniment.tui.modals.form import Ask, Checked, Form
+from muniment.tui.screens.past import PastScreen
+from muniment.tui.screens.picker import ParameterForm
 from muniment.tui.screens.reader import Reader
+from muniment.tui.slash import COMMANDS
 from muniment.tui.widgets.reading import MEASURE
 from muniment.tui.widgets.top_line import TopLine
 from support.app import boot_for, opened, project_at, screen_text, text_in, until, write_record
+from support.consolidation import add_notes
 from support.session_logs import write_session
 
 
@@ -113,3 +118,75 @@ async def test_a_place_in_the_top_line_ends_where_the_grid_ends(tmp_path: Path) 
         row = screen_text(app).split("\n")[line.region.y].ljust(120)
         assert row[118] != " "
         assert row[119] == " "
+
+
+async def test_the_digest_can_be_changed_only_where_there_is_one(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    (project / ".muniment" / "memory").mkdir(parents=True, exist_ok=True)
+    (project / ".muniment" / "memory" / "broken.yaml").write_text("id: [\n")
+    async with opened(boot_for(project), size=(160, 45)) as (app, pilot):
+        assert app.engine is not None
+        add_notes(app.engine.surfaces, 5)
+        app.action_go("review")
+        await until(pilot, lambda: "by rules" in screen_text(app))
+        bar = app.screen.query_one("KeyBar")
+        await until(pilot, lambda: "e Edit digest" in text_in(app, bar))
+        await pilot.press("end")
+        await until(pilot, lambda: "y copies the path" in screen_text(app))
+        await until(pilot, lambda: "e Edit digest" not in text_in(app, bar))
+        assert "y Copy path" in text_in(app, bar)
+
+
+async def test_a_recipe_is_read_beside_what_it_asks_for(tmp_path: Path) -> None:
+    asked = "parameters:\n  - name: target\n    description: What\n    required: true\n"
+    path = tmp_path / "ask.yaml"
+    path.write_text(f"name: ask\ndescription: d\n{asked}prompt: About {{{{ target }}}}\n")
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        form = ParameterForm(load_recipe(path))
+        app.push_screen(form)
+        await until(pilot, lambda: "About {{ target }}" in screen_text(app))
+        fields, pane = form.query_one("#fields"), form.query_one("#recipe-pane")
+        assert (pane.region.x, pane.region.right) == (fields.region.right, 160)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "✗ Fill in target." in text_in(app, fields))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not pane.display and fields.region.width == 80)
+
+
+async def test_what_is_found_of_the_past_is_told_right_below_the_words(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(200, 45)) as (app, pilot):
+        await app.push_screen(PastScreen(["tea is brewed at four", "coffee at five"]))
+        words, told = app.screen.query_one("#past-words"), app.screen.query_one("#past-say")
+        await until(pilot, lambda: "2 messages" in text_in(app, told))
+        assert told.region.y == words.region.bottom
+        box = app.screen.query_one("Vertical")
+        assert box.region.width == 120
+        assert box.region.x == (200 - 120) // 2
+        rows = screen_text(app).split("\n")
+        listed = app.screen.query_one("#past-list")
+        assert rows[listed.region.y].index("coffee") == rows[told.region.y].index("2 messages")
+        await pilot.press(*"zzqq")
+        await until(pilot, lambda: "fewer of them" in text_in(app, told))
+
+
+async def test_the_raw_request_is_shown_as_it_is_printed(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        app.session_screen.composer.put('Two\nlines and a "quote"')
+        await pilot.press("f5")
+        await until(pilot, lambda: "a summary is made above" in screen_text(app))
+        await pilot.press("r", "end")
+        await until(pilot, lambda: r'"Two\nlines and a \"quote\""' in screen_text(app))
+        await pilot.press("home")
+        await until(pilot, lambda: '"instructions": "' in screen_text(app))
+        assert "spaces}" not in screen_text(app)
+
+
+async def test_a_command_is_not_left_out_for_a_row_that_says_so(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        tight = 2 * (len(COMMANDS) - 1 + 5)
+        await pilot.resize_terminal(160, tight)
+        await until(pilot, lambda: app.size.height == tight)
+        await pilot.press("slash")
+        await until(pilot, lambda: "Tab completes" in screen_text(app))
+        assert f"… {len(COMMANDS)} commands" not in screen_text(app)
+        assert all(f"{each.name} " in screen_text(app) for each in COMMANDS)

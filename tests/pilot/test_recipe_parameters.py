@@ -63,12 +63,12 @@ async def test_a_recipe_without_its_required_parameter_asks_for_it_and_runs(
         assert isinstance(app.focused, Button)
         await pilot.press("enter")
         await ready(pilot, app)
-        assert said(app) == ["Look at tea and much."]
+        await until(pilot, lambda: said(app) == ["Look at tea and much."])
         first = app.engine
         await say(pilot, app, "/new")
         await until(pilot, lambda: app.engine is not first)
         await ready(pilot, app)
-        assert said(app) == ["Look at tea and much."]
+        await until(pilot, lambda: said(app) == ["Look at tea and much."])
 
 
 @pytest.mark.parametrize("provider", ["rehearsal", None])
@@ -83,7 +83,7 @@ async def test_the_prompt_of_a_recipe_is_sent_at_once_whatever_is_to_be_told_bef
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "Look at tea" in screen_text(app))
         await ready(pilot, app)
-        assert said(app) == ["Look at tea and a little."]
+        await until(pilot, lambda: said(app) == ["Look at tea and a little."])
         # Who answers is told where nobody said it.
         assert ("no real model is configured" in screen_text(app)) is (provider is None)
 
@@ -93,7 +93,7 @@ async def test_a_parameter_that_the_recipe_has_not_is_told_in_its_form(tmp_path:
         assert "has no parameter topik (did you mean topic?)" in screen_text(app)
         await pilot.press(*"tea", "ctrl+s")
         await ready(pilot, app)
-        assert said(app) == ["Look at tea and a little."]
+        await until(pilot, lambda: said(app) == ["Look at tea and a little."])
 
 
 async def test_escape_from_the_form_leads_to_the_other_recipes_and_out(tmp_path: Path) -> None:

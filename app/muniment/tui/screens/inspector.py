@@ -15,6 +15,7 @@ from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from muniment.safety.errors import MunimentError, sentence_of
+from muniment.safety.visible import reading
 from muniment.session.request.inspecting import Inspected, Part, bar, row_words
 from muniment.tui.looks import Sheet
 from muniment.tui.text import safe_line
@@ -121,7 +122,7 @@ class InspectorScreen(Sheet[None]):
         if self._raw or at is None:
             pane.border_title = Content("Raw, as muniment context --json prints it")
             self._text = shown.raw
-            pane.show(_lines(shown.raw))
+            pane.show([Line(each) for each in reading(shown.raw).split("\n")])
             return
         part = shown.parts[at]
         pane.border_title = safe_line(f"{part.title}  {part.amount}")

@@ -44,8 +44,10 @@ class PastScreen(Box[str | None]):
     DEFAULT_CSS = """
     PastScreen {
         align: center bottom;
-        & > Vertical { width: 96%; height: 70%; max-height: 20; padding: 0 1; }
+        & > Vertical { width: 96%; max-width: 120; height: 70%; max-height: 20; padding: 0 1; }
+        & .hint { padding: 0 1; }
         & OptionList { height: 1fr; }
+        & OptionList > .option-list--option { padding: 0 1; }
         & OptionList > .option-list--option-highlighted { text-style: bold; }
     }
     """
@@ -61,8 +63,8 @@ class PastScreen(Box[str | None]):
             yield AskedLine(
                 "Take", placeholder="words of the message", id="past-words", select_on_focus=False
             )
-            yield OptionList(id="past-list", markup=False)
             yield Static("", id="past-say", classes="hint", markup=False)
+            yield OptionList(id="past-list", markup=False)
             yield KeyBar()
 
     def on_mount(self) -> None:
@@ -89,7 +91,7 @@ class PastScreen(Box[str | None]):
         if not self._said:
             return "Nothing was said in any session yet."
         if not count:
-            return "No message holds these words."
+            return "No message holds all of these words; fewer of them find more."
         more = f", the newest {SHOWN} listed" if count > SHOWN else ""
         return f"{count} message{'' if count == 1 else 's'}{more}"
 

@@ -94,7 +94,7 @@ class RecipePicker(Sheet[Picked | Literal["leave"] | None]):
         if each.recipe is None:
             text = safe("\n".join(fault.sentence for fault in each.faults))
         else:
-            text = safe(each.recipe.text or each.recipe.instructions)
+            text = _text_of(each.recipe)
         self.query_one("#recipe-text", Static).update(text)
         self.query_one("#recipe-pane").border_title = safe_line(each.name)
 
@@ -127,12 +127,14 @@ class ParameterForm(Sheet[dict[str, str] | None]):
     BINDING_GROUP_TITLE = "Parameters"
     HELP = "Tab or Enter goes to the next field; Start checks all of them."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", tooltip="Back to the recipes", id="parameters.back"),
         Binding("ctrl+s", "start", "Start", tooltip="Start the session", id="parameters.start"),
+        Binding("escape", "leave", "Back", tooltip="Back to the recipes", id="parameters.back"),
     ]
     DEFAULT_CSS = """
     ParameterForm {
-        & VerticalScroll { padding: 0 1; height: 1fr; max-width: 120; scrollbar-size-vertical: 1; }
+        & #fields { padding: 0 1; width: 1fr; height: 1fr; max-width: 120; scrollbar-size-vertical: 1; }
+        & .pane { display: none; }
+        &.-side .pane { display: block; }
         & .fault { margin-top: 1; }
         & Button { margin: 1 0; }
     }
@@ -146,17 +148,21 @@ class ParameterForm(Sheet[dict[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine()
-        with VerticalScroll(can_focus=False):
-            for n, each in enumerate(self._recipe.parameters):
-                need = "required" if each.required else "optional"
-                words = Content.assemble(
-                    (safe_line(each.name).plain, "bold"), f" ({need}): ", safe(each.description)
-                )
-                yield Static(words, markup=False, classes="asked")
-                value = self._given.get(each.name, each.default or "")
-                yield LineField(value=value, id=f"parameter-{n}", compact=True)
-            yield Static(safe(self._fault), id="fault", classes="fault", markup=False)
-            yield Button("Start", id="start", compact=True)
+        with Container(classes="body"):
+            with VerticalScroll(id="fields", can_focus=False):
+                for n, each in enumerate(self._recipe.parameters):
+                    need = "required" if each.required else "optional"
+                    words = Content.assemble(
+                        (safe_line(each.name).plain, "bold"), f" ({need}): ", safe(each.description)
+                    )
+                    yield Static(words, markup=False, classes="asked")
+                    value = self._given.get(each.name, each.default or "")
+                    yield LineField(value=value, id=f"parameter-{n}", compact=True)
+                yield Static(_fault(self._fault), id="fault", classes="fault", markup=False)
+                yield Button("Start", id="start", compact=True)
+            with VerticalScroll(id="recipe-pane", classes="pane") as pane:
+                pane.border_title = safe_line(self._recipe.name)
+                yield Static(_text_of(self._recipe), markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -183,10 +189,19 @@ class ParameterForm(Sheet[dict[str, str] | None]):
         except RecipeParameters as fault:
             # How parameters are given on a command line is of no use here.
             told = f"Fill in {', '.join(fault.missing)}." if fault.missing else fault.sentence
-            self.query_one("#fault", Static).update(safe(told))
+            self.query_one("#fault", Static).update(_fault(told))
             return
         self.dismiss(values)
 
     def action_leave(self) -> None:
         """Go back to the recipes."""
         self.dismiss(None)
+
+
+def _text_of(recipe: Recipe) -> Content:
+    """Return what a recipe says, to be read before it runs."""
+    return safe(recipe.text or recipe.instructions)
+
+
+def _fault(text: str) -> Content:
+    return Content.assemble("✗ ", safe(text)) if text else Content("")

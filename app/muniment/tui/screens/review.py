@@ -112,9 +112,13 @@ class ReviewScreen(Sheet[None]):
             self._look()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer nothing that is done with a row while there is none."""
+        """Offer nothing that is done with a row while there is none, or none of its kind."""
         if action in ("move", "edit", "file_elsewhere", "copy") and self.has_class("-empty"):
             return False
+        if action in ("edit", "file_elsewhere") and self.is_mounted:
+            waiting = self.selected
+            if waiting is None or not isinstance(waiting.ref, Preview):
+                return False
         return super().check_action(action, parameters)
 
     # Looking
@@ -265,8 +269,8 @@ class ReviewScreen(Sheet[None]):
         """Change the digest."""
         waiting = self.selected
         if waiting is None or not isinstance(waiting.ref, Preview):
-            self._say("Only the digest of a consolidation can be changed here.")
-        elif waiting.ref.breaker:
+            return
+        if waiting.ref.breaker:
             self._say("This batch goes to the archive as a whole; it has no digest.")
         else:
             self._edit(waiting.ref)
@@ -292,8 +296,8 @@ class ReviewScreen(Sheet[None]):
         """Give a note of a consolidation another category."""
         waiting = self.selected
         if waiting is None or not isinstance(waiting.ref, Preview):
-            self._say("Only the notes of a consolidation can be filed elsewhere here.")
-        elif waiting.ref.breaker:
+            return
+        if waiting.ref.breaker:
             self._say("This batch goes to the archive as a whole; none of it is filed.")
         else:
             self._file_elsewhere(waiting.ref)

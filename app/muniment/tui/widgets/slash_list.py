@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from muniment.tui.slash import Slash
@@ -32,9 +33,13 @@ class SlashList(Static):
         if not found:
             return
         width = max(len(each.name) for each in found)
-        room = max(20, (self.container_size.width or self.app.size.width) - 4)
+        # While nothing is listed this has no width of its own.
+        around = self.parent
+        room = max(20, (around.size.width if isinstance(around, Widget) else 0) - 4)
         # The composer below must stay in view, so the list is a window around what is chosen.
         most = max(3, self.app.size.height // 2 - 5)
+        # The row that says there are more would hide as much as it tells of, if it were only one.
+        most = len(found) if len(found) == most + 1 else most
         first = max(0, min((at or 0) - most // 2, len(found) - most))
         rows = []
         for number, each in enumerate(found[first : first + most], first):
