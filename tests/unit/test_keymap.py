@@ -201,3 +201,20 @@ def test_where_something_is_left_out_a_sign_says_so_and_help_stays() -> None:
     found = fit(SESSION, 38)
     assert found.cut is not None
     assert [each.id for each in found.entries if each.id in LAST] == ["app.help", "app.commands"]
+
+
+@pytest.mark.parametrize(
+    ("room", "keys"), [(10, "F1"), (20, "Esc F1"), (33, "Enter Esc F1"), (41, "Enter Esc F1 ^P")]
+)
+def test_the_way_out_of_a_place_is_not_what_gives_way(room: int, keys: str) -> None:
+    place = [
+        Entry("Enter", "Resume", "list.take"),
+        Entry("Esc", "Back", "sessions.back"),
+        Entry("/", "Filter", "sessions.filter"),
+        Entry("d", "Delete", "sessions.delete"),
+        Entry("F1", "Help", "app.help"),
+        Entry("^P", "Commands", "app.commands"),
+    ]
+    found = fit(place, room)
+    assert [each.key for each in found.entries] == keys.split()
+    assert found.cut is not None

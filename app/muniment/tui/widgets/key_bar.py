@@ -16,7 +16,9 @@ from textual.widgets import Static
 from muniment.tui.keynames import key_name
 
 LAST = ("app.help", "app.commands")
-"""Ids of the bindings that stand at the end, and are left out last of all."""
+"""Ids of the bindings that stand at the end; help is left out last of all."""
+WAYS_OUT = (".back", ".close")
+"""Ends of the ids of bindings that leave a place."""
 YIELDS = frozenset({"app.quit", "session.mode"})
 """Ids of bindings that give way first where room is short; help and palette name them all the same."""
 SHORT = {
@@ -74,11 +76,23 @@ def fit(entries: Sequence[Entry], room: int) -> Fit:
         if _width(some, gap) <= room:
             return Fit(tuple(some), gap)
     cut = len(short)
+    first = next((each for each in short if each.id not in LAST), None)
     while short and _width(short, 1) + len(_MORE) > room:
-        free = [at for at, each in enumerate(short) if each.id not in LAST]
-        cut = free[-1] if free else len(short) - 1
-        del short[cut]
+        at = min(range(len(short)), key=lambda at: (_worth(short[at], first), -at))
+        cut = min(cut, at)
+        del short[at]
     return Fit(tuple(short), 1, cut)
+
+
+def _worth(entry: Entry, first: Entry | None) -> int:
+    """Return how long an entry stays where room is short: the first key and the way out tell most."""
+    if entry.id == "app.help":
+        return 4
+    if entry.id.endswith(WAYS_OUT):
+        return 3
+    if entry is first:
+        return 2
+    return 1 if entry.id in LAST else 0
 
 
 def _width(entries: Sequence[Entry], gap: int) -> int:
