@@ -142,6 +142,56 @@ def test_anything_but_yes_changes_nothing(
     assert not record.exists()
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["ended", "hung up"])
+def test_a_run_that_is_ended_at_a_question_changes_nothing_and_closes_its_turn(
+    project: Path, record: Path, user: Path, number: signal.Signals
+) -> None:
+    with asked(project, user) as terminal:
+        terminal.child.kill(number)
+        assert terminal.exit_code() == 130
+    assert not record.exists()
+    assert kinds_logged(user)[-2:] == ["turn_end cancelled", "task"]
+
+
+def test_an_interrupt_ends_a_question_that_is_asked_before_the_turn(project: Path, user: Path) -> None:
+    gone = project / "gone"
+    gone.mkdir()
+    begun = run("run", "--prompt", "Hello", "--json", cwd=gone, base=user)
+    gone.rmdir()
+    resumed = ["run", "--resume", begun.events[0]["id"], "--prompt", "Go on"]
+    with Terminal(resumed, cwd=project, base=user, columns=100) as terminal:
+        terminal.wait_for("Go on here? [y/N]")
+        terminal.press("ctrl+c")
+        assert terminal.exit_code() == 130
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+def test_a_run_whose_words_cannot_be_written_closes_its_turn_and_says_it_once(
+    project: Path, user: Path, options: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(COMMAND), "run", "--prompt", "Hello", "--provider", "rehearsal", *options],
+            cwd=project,
+            env=isolated(user),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "muniment: The result could not be written: No space left on device.\n"
+    assert kinds_logged(user)[-1] == "task"
+
+
+def kinds_logged(user: Path) -> list[str]:
+    (log,) = (user / "state" / "sessions").glob("*.jsonl")
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [" ".join((each["kind"], each.get("status", ""))).strip() for each in records]
+
+
 def test_a_reason_typed_with_the_no_reaches_the_model(project: Path, record: Path, user: Path) -> None:
     with asked(project, user) as terminal:
         terminal.send("n Note B is missing\r")

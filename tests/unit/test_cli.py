@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -198,6 +199,26 @@ def test_a_full_disk_behind_stdout_is_said(tmp_path: Path, user: Path) -> None:
     assert done.returncode == 1
     assert one_sentence(done.stderr)
     assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["memory stats", "session list", "memory show nothing-there"])
+def test_an_error_stream_that_takes_nothing_changes_no_exit_code(
+    tmp_path: Path, user: Path, arguments: str
+) -> None:
+    def code(errors: int | IO[str]) -> int:
+        return subprocess.run(
+            [str(COMMAND), *arguments.split(" ")],
+            cwd=tmp_path,
+            env=isolated(user),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+            timeout=60,
+        ).returncode
+
+    with Path("/dev/full").open("w") as full:
+        assert code(full) == code(subprocess.DEVNULL)
 
 
 def test_the_version_is_printed_by_command_and_by_module(tmp_path: Path, user: Path) -> None:

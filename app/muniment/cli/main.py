@@ -13,8 +13,18 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from muniment import __version__
-from muniment.cli.shell import FAILED, INTERRUPTED, OK, USAGE, Parser, Shell, UsageError
-from muniment.safety.errors import InvalidInput, MunimentError, reason_of, sentence_of
+from muniment.cli.shell import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    USAGE,
+    Parser,
+    Shell,
+    UsageError,
+    not_written,
+    stop_writing,
+)
+from muniment.safety.errors import InvalidInput, MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 
 COMMANDS = {
@@ -52,11 +62,14 @@ def run(argv: Sequence[str]) -> int:
         code = _code(list(argv))
         sys.stdout.flush()
     except BrokenPipeError:
-        _stop_writing()
-        return FAILED
+        stop_writing(sys.stdout)
+        code = FAILED
     except OSError as error:
-        _stop_writing()
-        return _fail(FAILED, f"The result could not be written: {reason_of(error)}.")
+        code = _fail(FAILED, not_written(error).sentence)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        stop_writing(sys.stderr)
     return code
 
 
@@ -123,7 +136,8 @@ def _help() -> str:
 def _fail(code: int, *sentences: str) -> int:
     with suppress(OSError):  # a reader that went away must not hide the reason
         sys.stdout.flush()
-    sys.stderr.writelines(f"muniment: {reading_line(each)}\n" for each in sentences)
+    with suppress(OSError):  # where nobody can be told why, the exit code still says it
+        sys.stderr.writelines(f"muniment: {reading_line(each)}\n" for each in sentences)
     return code
 
 
@@ -150,11 +164,6 @@ def _utf8() -> None:
             stream.reconfigure(
                 encoding="utf-8", errors="backslashreplace" if stream is not sys.stdin else "replace"
             )
-
-
-def _stop_writing() -> None:
-    """Let what is still buffered go nowhere, so that nothing fails again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _nothing(mode: str) -> TextIO:

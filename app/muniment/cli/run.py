@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from muniment.approval.policy import Mode
-from muniment.cli.shell import FAILED, INTERRUPTED, OK, Shell, UsageError
+from muniment.cli.shell import FAILED, INTERRUPTED, OK, Shell, UsageError, not_written
 
 if TYPE_CHECKING:
     from muniment.approval.proposal import Approver
@@ -114,7 +114,11 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
             raise UsageError("--json needs --prompt: the screen prints no events.")
         return _screen(arguments, shell)
     prompt = shell.text_or_stdin(arguments.prompt, "--prompt") or ""
-    return asyncio.run(_headless(arguments, shell, prompt))
+    from muniment.cli.asking import terminal_approver
+
+    # Before there is a loop: Ctrl+C at one of the questions would only be noted by it, and the reading go on.
+    engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
+    return asyncio.run(_headless(engine, shell, prompt, json=arguments.json))
 
 
 def _screen(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -130,16 +134,15 @@ def _screen(arguments: argparse.Namespace, shell: Shell) -> int:
     return run_tui(Boot(shell.paths, shell.cwd, shell.environ, shell.settings, options, pick=arguments.pick))
 
 
-async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) -> int:
-    from muniment.cli.asking import terminal_approver
+async def _headless(engine: Engine, shell: Shell, prompt: str, *, json: bool) -> int:
     from muniment.session.events import TurnEnded
 
-    engine = opened(arguments, shell, headless=True, approver=terminal_approver(shell))
     if not first_message(engine, prompt).strip():
         await engine.close()
         raise UsageError("There is nothing to send: the prompt is empty, and the recipe has none of its own.")
-    printer: _Printer = _JsonPrinter(shell, engine.id) if arguments.json else _TextPrinter(shell)
-    interrupted = unheard = False
+    printer: _Printer = _JsonPrinter(shell, engine.id) if json else _TextPrinter(shell)
+    interrupted = False
+    unheard: OSError | None = None
 
     def interrupt() -> None:
         nonlocal interrupted
@@ -148,18 +151,20 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
 
     def emit(event: Event) -> None:
         nonlocal unheard
-        if unheard:
+        if unheard is not None:
             return
         try:
             printer(event)
-        except BrokenPipeError:
-            # Nobody reads any more, so nothing more is to be done for him either.
-            unheard = True
+        except OSError as error:
+            # Nobody reads any more, so nothing more is to be done for him either; the turn is closed.
+            unheard = error
             engine.interrupt()
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # A run that was told to outlive its terminal does.
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, interrupt)
     try:
         fault = engine.model_fault
         for event in engine.opening:
@@ -171,8 +176,10 @@ async def _headless(arguments: argparse.Namespace, shell: Shell, prompt: str) ->
             ended = await engine.turn(first_message(engine, prompt), emit)
     finally:
         await engine.close()
-    if unheard:
-        raise BrokenPipeError
+    if isinstance(unheard, BrokenPipeError):
+        raise unheard
+    if unheard is not None:
+        raise not_written(unheard)
     printer.end()
     if interrupted or ended.status == "cancelled":
         return INTERRUPTED

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from muniment.paths import Paths, resolve_paths
-from muniment.safety.errors import InvalidInput, MunimentError
+from muniment.safety.errors import InvalidInput, MunimentError, reason_of
 from muniment.safety.visible import clean_surrogates, reading, reading_line
 
 if TYPE_CHECKING:
@@ -159,8 +159,9 @@ class Shell:
     def note(self, text: str) -> None:
         """Tell a person something beside the result, on stderr."""
         sys.stdout.flush()
-        sys.stderr.write(f"muniment: {reading_line(text)}\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # what stands beside the result must not spoil it
+            sys.stderr.write(f"muniment: {reading_line(text)}\n")
+            sys.stderr.flush()
 
     def confirm(self, question: str, *, yes: bool = False) -> None:
         """Return if the user says yes; raise `NotDone` if not, or where there is no terminal to ask on."""
@@ -204,6 +205,17 @@ def dumps(value: Any) -> str:
     text = clean_surrogates(json.dumps(value, ensure_ascii=False))
     # Whoever reads line by line may take these for the end of a line; in JSON they stand inside texts only.
     return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def stop_writing(stream: TextIO) -> None:
+    """Let what is still buffered go nowhere, so that nothing fails again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def not_written(error: OSError) -> MunimentError:
+    """Return what is told where stdout takes nothing more; whatever waits in it is given up."""
+    stop_writing(sys.stdout)
+    return MunimentError(f"The result could not be written: {reason_of(error)}.")
 
 
 def forget_typed_ahead() -> None:
