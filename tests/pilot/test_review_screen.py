@@ -66,7 +66,12 @@ async def test_an_empty_review_says_what_will_appear_here(tmp_path: Path) -> Non
         await open_review(app, pilot)
         text = screen_text(app)
         assert "Nothing waits for you." in text
-        assert "a consolidation, once enough notes wait in the inbox" in text
+        assert "a consolidation, once enough notes wait there" in text
+        # Each text stands in a column of its own, so that its mark stays alone where it is broken.
+        ends = [each.region.right for each in app.screen.query("#review-facts .label")]
+        starts = [each.region.x for each in app.screen.query("#review-facts .text")]
+        assert len(ends) == len(starts) == 5
+        assert max(ends) <= min(starts)
         await pilot.press("escape")
         assert app.screen is app.session_screen
 

@@ -75,7 +75,7 @@ class RecipePicker(Sheet[Picked | Literal["leave"] | None]):
         self._listed = [each for each in list_recipes(self._boot.paths, chain) if not each.shadowed]
         options = self.query_one("#recipes", OptionList)
         for each in self._listed:
-            about = each.description if each.recipe is not None else "cannot be used; see beside"
+            about = each.description if each.recipe is not None else "cannot be used; see its faults"
             options.add_option(
                 Option(
                     Content.assemble(

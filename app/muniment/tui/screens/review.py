@@ -34,17 +34,15 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 _MARKS = {"proposal": "⏸", "consolidation": "●", "sweep": "●", "summary": "●", "skipped": "▲"}
 _TEXTS = {"consolidation": "The digest", "summary": "The entries", "proposal": "The new text"}
-_EMPTY = """\
-Nothing waits for you.
-
-What will appear here:
-  ⏸  proposals: what the model wants to write, before it is written
-  ●  a consolidation, once enough notes wait in the inbox
-  ●  a sweep of the knowledge base: duplicates, stale and misfiled entries
-  ●  summaries of long notebooks, where the settings ask for them
-  ▲  files of memory that cannot be used, with the reason
-
-/note puts a note of yours into the inbox. Escape goes back."""
+_EMPTY = "Nothing waits for you."
+_COMES = (
+    ("⏸ proposals", "what the model wants to write, before it is written"),
+    ("● inbox", "a consolidation, once enough notes wait there"),
+    ("● knowledge", "a sweep of its base: duplicates, stale and misfiled entries"),
+    ("● notebooks", "summaries of long ones, where the settings ask for them"),
+    ("▲ files", "what of memory cannot be used, with the reason"),
+)
+_THEN = "This is what will appear here. /note puts a note of yours into the inbox. Escape goes back."
 
 
 class ReviewScreen(Sheet[None]):
@@ -189,8 +187,8 @@ class ReviewScreen(Sheet[None]):
     def _show(self, waiting: Waiting | None) -> None:
         facts, text = self.query_one(Facts), self.query_one("#review-text", Static)
         if waiting is None:
-            facts.tell("", ())
-            text.update(Content(_EMPTY))
+            facts.tell(_EMPTY, _COMES)
+            text.update(Content(_THEN))
             return
         facts.tell(waiting.title, (("next", self._next(waiting)), *waiting.facts))
         heading = _TEXTS.get(waiting.kind, "Text")
