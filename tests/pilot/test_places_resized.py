@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Select
+from textual.widgets import OptionList, Select
 
 from muniment.tui.app import MunimentApp
 from muniment.tui.modals.form import Form
@@ -146,3 +146,22 @@ async def test_a_form_keeps_its_keys_and_what_is_wrong_in_view(tmp_path: Path, s
         await pilot.press(*["tab"] * 5, *["shift+tab"] * 5)
         await until(pilot, lambda: "Title" in screen_text(app))
         assert isinstance(app.screen, Form)
+
+
+@pytest.mark.parametrize("size", [(40, 20), (80, 40), (140, 20)], ids=["low", "high", "beside"])
+async def test_what_is_read_has_the_room_of_a_low_screen(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=size) as (app, pilot):
+        await by_keys("f1", shows="GuideScreen")(app, pilot)
+        topics, text = app.screen.query_one("#guide-topics", OptionList), app.screen.query_one("#guide-text")
+        await until(pilot, lambda: topics.option_count > 6)
+        before = topics.size.height
+        await pilot.press("end", "up", "up", "up", "up", "enter")
+        await until(pilot, lambda: text.has_focus)
+        chosen = topics.highlighted or 0
+        if size == (40, 20):
+            await until(
+                pilot, lambda: topics.size.height < before and text.size.height > 2 * topics.size.height
+            )
+            await until(pilot, lambda: topics.scroll_offset.y <= chosen < topics.scroll_offset.y + 3)
+        await pilot.press("escape")
+        await until(pilot, lambda: topics.has_focus and topics.size.height == before)

@@ -8,6 +8,8 @@ from textual.screen import ScreenResultType
 
 from muniment.tui.place import Modal, Place
 
+LOW_BELOW = 24
+"""On a screen of fewer rows, what is read and what it is chosen from cannot both have room."""
 PAPER = """
         & Input, & Input:focus, & Input.-textual-compact {
             border: none; height: 1; padding: 0 1; background: $panel;
@@ -69,6 +71,7 @@ class Sheet(Place[ScreenResultType]):
         & .pane:focus {{ border: round $primary; }}
         & .say {{ height: auto; padding: 0 1; color: $warning; }}
         &.-side .body {{ layout: horizontal; }}
+        & .body.-reading OptionList {{ height: 3; min-height: 3; max-height: 3; }}
     }}
     """
 
@@ -82,6 +85,22 @@ class Sheet(Place[ScreenResultType]):
 
     def on_resize(self) -> None:
         self.set_class(self.side, "-side")
+        self._share_rows()
+
+    def on_descendant_focus(self) -> None:
+        self._share_rows()
+
+    def _share_rows(self) -> None:
+        """On a low screen, leave the room to a pane while it is read; the chosen row stays in view."""
+        from textual.widgets import OptionList
+
+        focused = self.focused
+        reads = focused is not None and focused.has_class("pane")
+        low = self.size.height < LOW_BELOW and not self.side
+        for body in self.query(".body"):
+            body.set_class(reads and low, "-reading")
+        for options in self.query(".body OptionList").results(OptionList):
+            self.call_after_refresh(options.scroll_to_highlight)
 
 
 class Box(Modal[ScreenResultType]):
