@@ -6,6 +6,7 @@ from pathlib import Path
 
 from muniment.approval.policy import Mode
 from muniment.tui.app import MunimentApp
+from muniment.tui.by_hand.door import origin_of
 from muniment.tui.modals.question import Question
 from muniment.tui.widgets.first_card import TRIES, FirstCard
 from muniment.tui.widgets.tool_line import ToolLine
@@ -21,6 +22,7 @@ from support.app import (
     until,
     write_record,
 )
+from support.consolidation import add_notes
 
 RULE = "pilot-review-rule"
 UPDATE = f"""\
@@ -115,6 +117,28 @@ async def test_an_undo_asks_only_where_the_file_was_changed_since(tmp_path: Path
         await say(pilot, app, "/undo")
         await allow(pilot, app)
         await until(pilot, lambda: not path.exists())
+
+
+async def test_an_undo_of_a_consolidation_says_first_that_all_of_it_goes_in_one_step(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "study")
+    async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
+        engine = app.engine
+        assert engine is not None
+        add_notes(engine.surfaces, 5)
+        work = engine.surfaces.team.consolidation
+        work.apply(work.preview(), origin_of(engine))
+        notes = project / ".muniment" / "notes.md"
+        assert notes.exists()
+        await say(pilot, app, "/undo")
+        shown = await dialog(pilot, app)
+        assert "Take back a consolidation" in screen_text(app)
+        assert "writes in one step; a half is never taken back" in screen_text(app)
+        await pilot.press("end")
+        await until(pilot, lambda: shown.gate.unlocked)
+        await allow(pilot, app)
+        await until(pilot, lambda: "Took back the whole consolidation" in screen_text(app))
+        assert not notes.exists()
+        assert len(engine.surfaces.team.inbox.eligible()) == 5
 
 
 async def test_a_change_from_outside_is_in_the_panel_within_a_second_or_so(tmp_path: Path) -> None:

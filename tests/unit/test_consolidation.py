@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from muniment.memory.journal_undo import CannotUndo
+from muniment.memory.ledger import notes
 from muniment.memory.ledger.faults import LedgerDamaged
 from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.team.entry import NewEntry
@@ -21,7 +24,7 @@ from support.consolidation import (
     settings,
     world,
 )
-from support.team import USER, tree
+from support.team import USER, Workspace, tree
 
 
 @pytest.mark.parametrize(
@@ -362,14 +365,72 @@ def test_the_journal_has_every_text_that_a_consolidation_took_away(tmp_path: Pat
     assert all(line.settled for line in made.surfaces.journal.lines())
 
 
-def test_an_undo_takes_back_no_part_of_a_consolidation_but_the_write_before_it(tmp_path: Path) -> None:
+def judged(made: Workspace) -> dict[str, str]:
+    return {each.source_key: each.status for each in rows(made.surfaces)}
+
+
+@pytest.mark.parametrize(
+    "singly", [notes.JOURNALLED_SINGLY, 1], ids=["a line a row", "one line for all rows"]
+)
+def test_one_undo_takes_back_the_whole_of_a_consolidation_and_the_next_the_write_before_it(
+    singly: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notes, "JOURNALLED_SINGLY", singly)
     made = world(tmp_path, notes=4)
     mine = made.note("Mine", "I like it quiet.")
-    consolidate(made.surfaces)
+    records = made.surfaces.records
     before = tree(made.directory)
-    late = made.note("Late", "One more.")
-    undo = made.surfaces.records.plan_undo()
-    assert undo.entry.item == late.name
-    made.surfaces.records.commit_undo(undo, USER)
+    consolidate(made.surfaces)
+    done = tree(made.directory)
+    held = judged(made)
+    assert set(held.values()) == {"active"}
+    assert any(key.startswith("notebook/") for key in held)
+
+    plan = records.plan_undo()
+    assert plan.work == "consolidation"
+    records.commit_undo(plan, USER)
+    now = tree(made.directory)
+    assert {name: now[name] for name in now if "/archive/" not in name} == before
+    assert set(judged(made).values()) == {"retracted"}
+
+    # Approved once more it holds once more, in the files and in recall.
+    consolidate(made.surfaces)
+    assert {name for name in tree(made.directory) if "/archive/" not in name} == {
+        name for name in done if "/archive/" not in name
+    }
+    assert judged(made) == held
+    records.commit_undo(records.plan_undo(), USER)
+    assert records.plan_undo().entry.item == mine.name
+
+
+def test_a_consolidation_that_was_cut_off_is_finished_before_it_is_taken_back(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    before = tree(made.directory)
+    book = made.directory / "knowledge" / "agents" / "ripley.md"
+    book.mkdir(parents=True)
+    with pytest.raises(TeamRefused, match="is not finished; the next run goes on"):
+        consolidate(made.surfaces)
+    records = made.surfaces.records
+    with pytest.raises(CannotUndo, match=r"consolidation was cut off; `muniment doctor --fix` finishes it"):
+        records.plan_undo()
+    book.rmdir()
+    made.team.consolidation.recover()
+    records.commit_undo(records.plan_undo(), USER)
+    now = tree(made.directory)
+    assert {name: now[name] for name in now if "/archive/" not in name} == before
+
+
+def test_what_is_undone_of_a_consolidation_that_still_goes_on_is_nothing(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    consolidate(made.surfaces)
+    records = made.surfaces.records
+    plan = records.plan_undo()
+    before = tree(made.directory)
+    act = replace(USER, surface="consolidation", group=plan.entry.origin.group)
+    made.team.files.write(
+        made.directory / "knowledge" / "more.md", b"more", act, surface="knowledge", item="more", before=None
+    )
+    with pytest.raises(CannotUndo, match="went on or was taken back meanwhile"):
+        records.commit_undo(plan, USER)
+    (made.directory / "knowledge" / "more.md").unlink()
     assert tree(made.directory) == before
-    assert made.surfaces.records.plan_undo().entry.item == mine.name

@@ -119,6 +119,31 @@ def test_an_edit_that_is_taken_back_gives_the_earlier_text_to_recall_again(tmp_p
     assert after["Take the lock last."].status == "retracted"
 
 
+def test_what_is_approved_again_after_an_undo_is_recalled_again(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made)
+    undo(made)
+    assert [each.status for each in state(made)] == ["retracted"]
+    again = made.team.knowledge.add(NewEntry("Locks", "Take the lock first.", "conventions"), USER)
+    assert again.entry.path == entry.path
+    assert again.row is not None
+    assert [each.status for each in state(made)] == ["active"]
+    undo(made)
+    assert not entry.path.exists()
+    assert [each.status for each in state(made)] == ["retracted"]
+
+
+def test_an_entry_that_was_made_of_a_note_goes_and_gives_the_note_back_in_one_step(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    note = made.note("Locks", "Take the lock first.")
+    before = note.path.read_bytes()
+    entry = made.team.knowledge.promote(note, USER).entry
+    undo(made)
+    assert not entry.path.exists()
+    assert note.path.read_bytes() == before
+    assert [each.status for each in state(made)] == ["retracted"]
+
+
 def test_what_was_judged_between_deletion_and_undo_is_not_judged_again(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     entry = add(made)

@@ -208,6 +208,8 @@ def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.N
     what = ", and ".join(
         f"{part.action} {part.entry.item} ({part.entry.surface}, {part.entry.path})" for part in plan.parts
     )
+    if plan.work:
+        what = f"the whole {plan.work}, {len(plan.parts)} writes in one step: {what}"
     previews = "\n".join(_preview(part, named=bool(plan.also)) for part in plan.parts)
     shell.confirm(f"{changed}{word}: {what}?\n{previews}", yes=arguments.yes)
     done = shell.surfaces.records.commit_undo(plan, shell.origin)
@@ -221,6 +223,8 @@ def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.N
             gone = part.text_now is None and part.text_then is None
             word = f"Took back the {part.entry.action} of" if gone else verb[part.action]
             shell.out(f"{word} {part.entry.item} ({part.entry.path}).")
+        if plan.work:
+            shell.out(f"That was the whole {plan.work}, {len(plan.parts)} writes in one step.")
     for part, written in zip(plan.parts, entries, strict=True):
         if part.changed and part.text_now is not None:
             shell.note(f"the text that stood there since is kept: memory restore {part.entry.item}@{written}")

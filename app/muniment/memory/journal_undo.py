@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from muniment.safety.files import (
 MAX_TEXT_BYTES = 16_777_216
 _NOT_FILES = frozenset(("ledger",))
 _WHOLE = frozenset(("consolidation", "sweep"))
-"""Work of many writes that were approved as one: taking back the last of them would leave a half."""
+"""Work of many writes that were approved as one: without a name in common one of them would leave a half."""
 
 
 class CannotUndo(MunimentError):  # noqa: N818 - named for what it says
@@ -55,6 +55,12 @@ class UndoPlan:
     def parts(self) -> tuple[UndoPlan, ...]:
         """All that is done, in this order."""
         return (self, *self.also)
+
+    @property
+    def work(self) -> str:
+        """What the act is called where it is work of many writes, such as `consolidation`; else empty."""
+        surface = self.entry.origin.surface
+        return surface if self.undoes is not None and surface in _WHOLE else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,7 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     plan = _plan(entry, undoes=entry.id, cut_off=cut_off)
     if not entry.origin.group:
         return plan
-    act = [line for line in lines if line.entry.origin.group == entry.origin.group]
-    others = [each for each in _standing(act, lines) if each[0].id != entry.id]
+    others = [each for each in _act(lines, entry.origin.group) if each[0].id != entry.id]
     for other, _ in others:
         if not reaches(other, directories):
             raise CannotUndo(
@@ -109,7 +114,7 @@ def _standing(lines: Sequence[Line], everything: Sequence[Line]) -> Iterator[tup
         entry = line.entry
         if line.failed or entry.undoes is not None or entry.surface in _NOT_FILES:
             continue
-        if entry.origin.surface in _WHOLE:
+        if entry.origin.surface in _WHOLE and not entry.origin.group:
             continue
         if line.undone_by is not None:
             if not _never_happened(by_id[line.undone_by]):
@@ -120,6 +125,11 @@ def _standing(lines: Sequence[Line], everything: Sequence[Line]) -> Iterator[tup
             continue
         yield entry, tuple(cut_off)
         cut_off.clear()
+
+
+def _act(lines: Sequence[Line], group: str) -> list[tuple[Entry, tuple[str, ...]]]:
+    """Return what stands of one act, newest first."""
+    return list(_standing([line for line in lines if line.entry.origin.group == group], lines))
 
 
 def plan_restore(
@@ -146,15 +156,21 @@ def plan_restore(
     return _plan(entry, undoes=None)
 
 
-def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
+def commit_undo(
+    journal: Journal, plan: UndoPlan, origin: Origin, *, allows: Callable[[UndoPlan], None] | None = None
+) -> Undone:
     """Do what an undo plan says if all its files still are what was seen; raise `CannotUndo` if not.
 
-    Cut off between two parts, the next undo takes back the rest.
+    `allows` is called under the locks and raises where something else stands against it. Cut off between two
+    parts, the next undo takes back the rest.
     """
     places = {os.path.realpath(part.entry.directory): Path(part.entry.directory) for part in plan.parts}
     with ExitStack() as held:
         for _, place in sorted(places.items()):  # one order for everybody, so that no two wait for each other
             held.enter_context(journal.guard(place))
+        if allows is not None:
+            allows(plan)
+        _whole(journal, plan)
         before = [_unchanged(part) for part in plan.parts]
         done: list[str] = []
         for part, data in zip(plan.parts, before, strict=True):
@@ -167,6 +183,16 @@ def commit_undo(journal: Journal, plan: UndoPlan, origin: Origin) -> Undone:
                     f"Only part of this was taken back, undo again for the rest: {error.sentence}"
                 ) from error
     return Undone(plan, done[0], tuple(done[1:]))
+
+
+def _whole(journal: Journal, plan: UndoPlan) -> None:
+    """Make sure that an act of many writes has neither gone on nor been taken back since it was looked at."""
+    group = plan.entry.origin.group
+    if plan.undoes is None or not group:
+        return
+    seen = {part.undoes for part in plan.parts}
+    if {entry.id for entry, _ in _act(journal.lines(), group)} != seen:
+        raise CannotUndo(f"The write of {plan.entry.item} went on or was taken back meanwhile; undo again.")
 
 
 def _unchanged(plan: UndoPlan) -> bytes | None:

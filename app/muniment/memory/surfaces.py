@@ -45,11 +45,18 @@ class Surfaces:
         from muniment.memory.records.store import RecordStore
 
         store = RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)
+        store.before_undo = self._before_undo
         store.after_undo = self._after_undo
         return store
 
+    def _before_undo(self, plan: UndoPlan) -> None:
+        if plan.work:
+            from muniment.memory.team.follow import finished
+
+            finished(self.team, plan)
+
     def _after_undo(self, plan: UndoPlan, origin: Origin) -> None:
-        if plan.entry.surface == "knowledge":
+        if any(part.entry.surface == "knowledge" for part in plan.parts):
             from muniment.memory.team.follow import follow_undo
 
             follow_undo(self.team, plan, origin)

@@ -57,6 +57,8 @@ class RecordStore(ListedStore):
         super().__init__(paths, cwd, clock=clock)
         self.journal = journal
         self._tidied: set[Path] = set()
+        self.before_undo: Callable[[UndoPlan], None] | None = None
+        """Raises where something unfinished stands against taking a write back."""
         self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
         """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
 
@@ -253,7 +255,11 @@ class RecordStore(ListedStore):
         """Plan to take back the newest write of this chain and of user memory; see `journal_undo`."""
         from muniment.memory.journal_undo import plan_undo
 
-        return plan_undo(self.journal, [scope.directory for scope in self.chain().scopes], session=session)
+        places = [scope.directory for scope in self.chain().scopes]
+        plan = plan_undo(self.journal, places, session=session)
+        if self.before_undo is not None:
+            self.before_undo(plan)
+        return plan
 
     def plan_restore(self, entry_id: str, item: str | None = None) -> UndoPlan:
         """Plan to bring back the text that stood before one journalled write, of `item` where given."""
@@ -265,10 +271,9 @@ class RecordStore(ListedStore):
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
         from muniment.memory.journal_undo import commit_undo
 
-        done = commit_undo(self.journal, plan, origin)
+        done = commit_undo(self.journal, plan, origin, allows=self.before_undo)
         if self.after_undo is not None:
-            for part in plan.parts:
-                self.after_undo(part, origin)
+            self.after_undo(plan, origin)
         return done
 
     # Parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -96,7 +97,8 @@ class Consolidation:
                 f"Nothing was changed: {preview.eligible} notes wait, {preview.threshold} are needed."
             )
         team = self._team
-        origin = replace(origin, surface=SURFACE)
+        # What its writes have in common lets one undo take back the whole.
+        origin = replace(origin, surface=SURFACE, group=secrets.token_hex(8))
         with team.guard():
             said = team.pending.recover()
             self._check(preview)

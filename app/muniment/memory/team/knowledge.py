@@ -165,11 +165,12 @@ class Knowledge:
         return self._plan(check_new(new), new.content, note)
 
     def commit(self, plan: EntryPlan, origin: Origin) -> Added:
-        """Write the entry of a plan, its row of human trust, and archive its note.
+        """Write the entry of a plan, its row of human trust, and archive its note; one undo takes all back.
 
         Raise `ChangedAfterApproval` where note or place are not what was seen, `TeamRefused`.
         """
         team = self._team
+        act = origin if origin.group else replace(origin, group=secrets.token_hex(8))
         with team.guard():
             notes = team.pending.recover()
             if team.files.status(plan.path) is not None or not self.is_free(plan.name):
@@ -182,7 +183,7 @@ class Knowledge:
             steps.append(rows([row]))
             if plan.note is not None:
                 steps.append(archive(plan.note.name, plan.note.digest, f"kb-{plan.new.category}"))
-            notes += team.pending.run(Work("writing of an entry", origin, tuple(steps)))
+            notes += team.pending.run(Work("writing of an entry", act, tuple(steps)))
             entry = self.read(f"{plan.new.category}/{plan.name}")
             found = [each for each in team.ledger.of_source(row.source_key) if each.status == "active"]
         return Added(entry, found[-1] if found else None, notes)

@@ -175,7 +175,9 @@ class Pending:
             case "file":
                 self._file(step, origin)
             case "rows":
-                team.ledger.upsert([_row(each) for each in step["rows"]], origin)
+                from muniment.memory.team.follow import write_rows
+
+                write_rows(team, [_row(each) for each in step["rows"]], origin)
             case "retract":
                 for source in step["sources"]:
                     for row in team.ledger.of_source(source):

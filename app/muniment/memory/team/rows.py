@@ -76,8 +76,13 @@ def notebook_row(team: Team, agent: str, text: str) -> NewRow:
         paths=paths_in(body),
         importance=importance,
         confidence=confidence,
-        source_key=f"notebook/{agent}/{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}",
+        source_key=notebook_key(agent, text),
     )
+
+
+def notebook_key(agent: str, text: str) -> str:
+    """Return the source key of the row of a notebook's entry."""
+    return f"notebook/{agent}/{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}"
 
 
 def rebuild_rows(team: Team) -> list[NewRow]:

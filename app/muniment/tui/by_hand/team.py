@@ -99,6 +99,7 @@ def _checked_text(data: bytes) -> None:
 
 def _write(engine: Engine, item: Item, plan: TextPlan) -> None:
     """Write a file if it still is what was seen; the row of a knowledge entry follows its text."""
+    from muniment.memory.team.follow import write_rows
     from muniment.memory.team.rows import entry_row
 
     team = engine.surfaces.team
@@ -110,7 +111,7 @@ def _write(engine: Engine, item: Item, plan: TextPlan) -> None:
         team.files.write(plan.path, plan.after, origin, surface=item.kind, item=name, before=plan.before)
     if item.kind == "knowledge":
         entry = _checked_entry(plan.after, plan.path)
-        engine.surfaces.ledger.upsert([entry_row(team, entry, "human")], origin)
+        write_rows(team, [entry_row(team, entry, "human")], origin)
 
 
 def _unchanged(team: Team, path: Path, before: bytes) -> None:

@@ -18,17 +18,33 @@ _EFFECTS = {"create": "comes back", "delete": "goes", "replace": "gets its earli
 
 
 async def undo(app: MunimentApp, engine: Engine) -> None:
-    """Take back this session's newest write; the writes of one act go together."""
+    """Take back this session's newest write; the writes of one act go together.
+
+    Work of many writes, a consolidation, is asked about: all of it goes, and that is more than one expects.
+    """
     records = engine.surfaces.records
     plan = await asyncio.to_thread(records.plan_undo, session=engine.id)
     # Taking back what stands there as it was written loses nothing: the journal keeps both texts. Only where
     # somebody changed it since would an undo overwrite what nobody has seen.
     changed = any(part.changed for part in plan.parts)
-    if changed and not (await decide(app, _proposal(engine, plan))).allowed:
+    if (changed or plan.work) and not (await decide(app, _proposal(engine, plan))).allowed:
         return
     await asyncio.to_thread(records.commit_undo, plan, origin_of(engine))
-    what = f"Took back: {plan.entry.action}" if not plan.also else "Took back the move of"
-    done(app, f"{what} {plan.entry.item}.", "")
+    done(app, _said(plan), "")
+
+
+def _said(plan: UndoPlan) -> str:
+    if plan.work:
+        return f"Took back the whole {plan.work}, {len(plan.parts)} writes in one step."
+    if plan.also:
+        return f"Took back {plan.entry.item} and what was done with it, {len(plan.parts)} writes in one step."
+    return f"Took back: {plan.entry.action} {plan.entry.item}."
+
+
+def _title(plan: UndoPlan) -> str:
+    if plan.work:
+        return f"Take back a {plan.work}"
+    return "Take back one act of several writes" if plan.also else "Take back a write"
 
 
 def _effect(part: UndoPlan) -> str:
@@ -46,6 +62,8 @@ def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
         Field("mode of change", plan.action),
         Field("effect", f"the file {_effect(plan)}"),
     ]
+    if plan.also:
+        fields.append(Field("all of it", f"{len(plan.parts)} writes in one step; a half is never taken back"))
     fields += [Field("and", f"{part.path} {_effect(part)}") for part in plan.also]
     fields += [Field("changed since", part.changed) for part in plan.parts if part.changed]
     # The text that nobody has seen is the one to look at.
@@ -53,7 +71,7 @@ def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     return Proposal(
         id=f"undo-{entry.id}",
         tool="undo",
-        title="Take back a move" if plan.also else "Take back a write",
+        title=_title(plan),
         fields=tuple(fields),
         plan=plan,
         change=Change("file", shown.text_now, shown.text_then),
