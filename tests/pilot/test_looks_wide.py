@@ -13,8 +13,9 @@ from muniment.session.recipes.recipe import load_recipe
 from muniment.tui.modals.form import Ask, Checked, Form
 from muniment.tui.screens.past import PastScreen
 from muniment.tui.screens.picker import ParameterForm
-from muniment.tui.screens.reader import Reader
+from muniment.tui.screens.reader import Reader, lines_of
 from muniment.tui.slash import COMMANDS
+from muniment.tui.views import file_sections
 from muniment.tui.widgets.reading import MEASURE
 from muniment.tui.widgets.top_line import TopLine
 from support.app import boot_for, opened, project_at, screen_text, text_in, until, write_record
@@ -190,3 +191,12 @@ async def test_a_command_is_not_left_out_for_a_row_that_says_so(tmp_path: Path) 
         await until(pilot, lambda: "Tab completes" in screen_text(app))
         assert f"… {len(COMMANDS)} commands" not in screen_text(app)
         assert all(f"{each.name} " in screen_text(app) for each in COMMANDS)
+
+
+def test_the_last_line_break_of_a_file_takes_no_row() -> None:
+    sections = file_sections(
+        "# Notes\n\nOne line.\n", Path("notes.md"), "what it is", ("History", Content("none"))
+    )
+    lines = [each.text for each in lines_of(sections)]
+    assert lines[:5] == ["Text", "# Notes", "", "One line.", ""]
+    assert lines[5] == "Where"

@@ -18,6 +18,7 @@ PAPER = """
         & Select > SelectCurrent, & Select.-textual-compact > SelectCurrent {
             border: none; height: 1; padding: 0 1; background: $panel;
         }
+        & SelectCurrent .arrow { color: $secondary; }
         & Select:focus > SelectCurrent {
             border: none; background: $primary 15%; background-tint: transparent;
         }

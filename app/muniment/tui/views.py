@@ -72,7 +72,7 @@ def note_sections(note: Note, history: tuple[str, Content]) -> Sections:
     state = "held back: no consolidation takes it" if note.held else "waits for the next consolidation"
     return [
         ("Fields", fields_text({**fields, **more})),
-        *text_sections("Text", note.text),
+        *text_sections("Text", note.text.removesuffix("\n")),
         ("Where", safe(f"inbox: {note.path}\n{state}; no model sees it before that.")),
         history,
     ]
@@ -94,7 +94,7 @@ def knowledge_sections(entry: Entry, history: tuple[str, Content]) -> Sections:
     held = "\nheld back from sweeps" if entry.held else ""
     return [
         ("Fields", fields_text(fields)),
-        *text_sections("Text", entry.text),
+        *text_sections("Text", entry.text.removesuffix("\n")),
         ("Where", safe(f"knowledge: {entry.path}{held}")),
         history,
     ]
@@ -119,7 +119,7 @@ def row_sections(row: Row, history: Sequence[Line]) -> Sections:
 
 def file_sections(text: str, path: Path, about: str, history: tuple[str, Content]) -> Sections:
     """A file of the team that is one text."""
-    return [*text_sections("Text", text), ("Where", safe(f"{path}\n{about}")), history]
+    return [*text_sections("Text", text.removesuffix("\n")), ("Where", safe(f"{path}\n{about}")), history]
 
 
 def fields_text(fields: Mapping[str, object]) -> Content:
