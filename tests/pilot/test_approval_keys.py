@@ -12,6 +12,7 @@ from support.approvals import (
     a_proposal,
     answered,
     armed,
+    counts_from,
     opened,
     place_of,
     running,
@@ -147,7 +148,9 @@ async def test_a_key_made_just_after_the_armed_frame_counts() -> None:
     async with running() as (app, pilot, times):
         task = app.ask(a_proposal())
         dialog = await armed(pilot, app, times)
-        await type_at(pilot, app, "a", dialog.gate._armed_at + 0.001)
+        counts = counts_from(dialog)
+        assert counts is not None
+        await type_at(pilot, app, "a", counts + 0.001)
         assert (await answered(pilot, task, times)).allowed
 
 

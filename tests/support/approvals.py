@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import ClassVar
 from unittest.mock import patch
 
-from textual import _time, events
-from textual.app import ComposeResult
+from textual import events, message
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
@@ -18,10 +19,16 @@ from textual.widgets import Static, TextArea
 from muniment.approval.gate import LONE_SECONDS, Standing
 from muniment.approval.proposal import Asker, Change, Decision, Field, Proposal
 from muniment.approval.proposal import Warning as ReviewWarning
+from muniment.tui import front_door
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.modals.approval import ApprovalScreen
+from support.pilot import PatientPilot
+from support.poll import PATIENCE
 
+START = 1_000.0
+LOOK_SECONDS = 1e-6
+MOMENT = 0.01
 RULE = "Keep the pilot small: two coders, forty answers, one rule at a time.\nWrite down every disagreement."
 
 
@@ -59,14 +66,21 @@ def a_proposal(
 
 
 class Time:
-    """The clocks of an app under test: time that can be moved on, and a heart that stops only on order."""
+    """The clocks of an app under test: time that goes on, and a heart that stops, only on order.
+
+    Inputs are stamped and judged by this time. Timers run by that of the machine.
+    """
 
     def __init__(self) -> None:
         self.offset = 0.0
         self.heart = 0.0
+        self._looks = itertools.count(1)
 
     def now(self) -> float:
-        return time.monotonic() + self.offset
+        """Return the time; no two looks at it show the same."""
+        return START + self.offset + next(self._looks) * LOOK_SECONDS
+
+    get_time = now
 
     def pulse(self) -> float:
         return self.heart
@@ -146,33 +160,48 @@ async def running(
     """Run the app with its clocks in the test's hand."""
     times = Time()
     app = DeskApp(quiet_seconds, theme, times)
-    with patch.object(_time, "get_time", times.now):
-        async with app.run_test(size=size, notifications=True) as pilot:
-            yield app, pilot, times
+    with patch.object(message, "_time", times), patch.object(front_door, "_time", times):
+        async with app.run_test(size=size, notifications=True) as plain:
+            yield app, PatientPilot(plain.app), times
 
 
-async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: float = 10.0) -> None:
+async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Let the app work until a condition holds; fail where it does not hold in time."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "the condition did not hold in time"
+        assert time.monotonic() < deadline, f"the condition did not hold in time on\n{shown(pilot.app)}"
         await pilot.pause(0.01)
 
 
 async def opened(pilot: Pilot[int], app: DeskApp) -> ApprovalScreen:
-    """Wait until a dialog has been painted disarmed."""
+    """Wait until a dialog has been painted disarmed, with all that it shows at first."""
     await until(pilot, lambda: app.dialog_open and app.dialog.gate.standing is not Standing.HIDDEN)
+    await pilot.pause()
     return app.dialog
 
 
 async def armed(pilot: Pilot[int], app: DeskApp, times: Time | None = None) -> ApprovalScreen:
-    """Wait until a dialog has been painted armed, or move time on until then."""
+    """Wait until a dialog has been painted armed, or move time on until then; keys made from now on count.
+
+    A dialog that shows its end in a later frame than its word is painted once more, and counts from there on.
+    """
     await opened(pilot, app)
     if times is not None and not app.dialog.gate.armed:
         times.offset += app.dialog.gate.quiet_seconds
-    await until(pilot, lambda: app.dialog_open and app.dialog.gate.armed)
-    await pilot.pause(0.01)
+    await until(pilot, lambda: app.dialog_open and counts_from(app.dialog) is not None)
+    await pilot.pause()
+    await until(pilot, lambda: app.dialog_open and counts_from(app.dialog) is not None)
+    if times is not None:
+        times.offset += MOMENT
     return app.dialog
+
+
+def counts_from(dialog: ApprovalScreen) -> float | None:
+    """Return the time after which a key counts: of the frame that shows what it would do; None before."""
+    gate = dialog.gate
+    if not gate.armed or gate._look_at is None:
+        return None
+    return max(gate._armed_at, gate._look_at, gate._unlocked_at or 0.0)
 
 
 async def answered(pilot: Pilot[int], task: asyncio.Task[Decision], times: Time) -> Decision:
@@ -215,7 +244,7 @@ async def mouse_at(
     await pilot.pause()
 
 
-def shown(app: FrontDoorApp) -> str:
+def shown(app: App[int]) -> str:
     """Return the text of the whole screen as it stands."""
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text[: app.size.width] for strip in strips[: app.size.height])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.terminal import Terminal
 
+AGAIN_SECONDS = 10.0
+FRAME_SECONDS = 0.2
+SESSION = re.compile(r" · ([0-9a-f]{8})\b")
 REHEARSAL = ("run", "--new", "--provider", "rehearsal")
 
 
@@ -34,6 +39,15 @@ def say(terminal: Terminal, text: str) -> None:
     terminal.press("enter")
 
 
+def renew(terminal: Terminal) -> None:
+    """Begin a new session and wait until it is another one than before."""
+    old = SESSION.findall(terminal.text)
+    say(terminal, "/new")
+    terminal.wait(
+        lambda shown: "ready" in shown and SESSION.findall(shown) not in ([], old), what="a new session"
+    )
+
+
 def armed(terminal: Terminal) -> str:
     """Wait until the dialog can be decided and return what it shows."""
     return terminal.wait_for("ARMED")
@@ -44,15 +58,31 @@ def allow(terminal: Terminal) -> None:
     if "read to the end" in armed(terminal):
         terminal.press("end")
         terminal.wait_gone("read to the end")
-        armed(terminal)
-    terminal.press("a")
-    terminal.wait_gone("ARMED")
+    decide(terminal, "a")
 
 
 def deny(terminal: Terminal) -> None:
-    armed(terminal)
-    terminal.press("d")
-    terminal.wait_gone("ARMED")
+    decide(terminal, "d")
+
+
+def decide(terminal: Terminal, key: str) -> None:
+    """Press a key in the armed dialog, and once more where a machine that stood still voided it."""
+    while _asks(terminal.text):
+        terminal.wait(lambda shown: "ARMED" in shown or not _asks(shown), what="an armed dialog")
+        if _asks(terminal.text):
+            terminal.press(key)
+            pressed = time.monotonic()
+            # Pressed too early, it may leave no trace; pressed again too soon, it would be one key too many.
+            terminal.wait(
+                lambda shown, at=pressed: "ARMED" not in shown or time.monotonic() > at + AGAIN_SECONDS,
+                what="a decision",
+            )
+        # Half a frame may have been drawn.
+        terminal.pump(FRAME_SECONDS)
+
+
+def _asks(shown: str) -> bool:
+    return "ARMED" in shown or "ignored" in shown
 
 
 def leave(terminal: Terminal) -> None:

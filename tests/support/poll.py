@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+PATIENCE = 60.0
+"""Seconds that a test waits for what must come: machines are slow, and only a failing test waits so long."""
 
-def until(condition: Callable[[], object], *, seconds: float = 10.0, what: str = "the condition") -> None:
+
+def until(condition: Callable[[], object], *, seconds: float = PATIENCE, what: str = "the condition") -> None:
     """Return as soon as `condition` holds; fail, naming `what`, when it does not within `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():

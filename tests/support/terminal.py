@@ -13,6 +13,7 @@ import pexpect
 import pyte
 
 from support.environment import isolated
+from support.poll import PATIENCE
 
 COMMAND = Path(sys.executable).with_name("muniment")
 
@@ -70,7 +71,7 @@ class Terminal:
             cwd=str(cwd),
             env=isolated(base, variables),
             dimensions=(rows, columns),
-            timeout=10,
+            timeout=PATIENCE,
             encoding=None,
         )
         # The pause that pexpect makes before every write guards password prompts and only slows keys here.
@@ -107,7 +108,7 @@ class Terminal:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def wait(self, condition: Callable[[str], object], *, seconds: float = 20.0, what: str = "") -> str:
+    def wait(self, condition: Callable[[str], object], *, seconds: float = PATIENCE, what: str = "") -> str:
         """Draw until `condition(screen text)` holds and return that text."""
         deadline = time.monotonic() + seconds
         while True:
@@ -122,7 +123,7 @@ class Terminal:
                     f"waited in vain for {what or 'a screen'}; the screen shows\n{self.text}"
                 )
 
-    def wait_for(self, *texts: str, seconds: float = 20.0) -> str:
+    def wait_for(self, *texts: str, seconds: float = PATIENCE) -> str:
         """Draw until every text is on the screen, line breaks and borders ignored."""
         return self.wait(
             lambda shown: all(text in shown or flat(text) in flat(shown) for text in texts),
@@ -130,8 +131,12 @@ class Terminal:
             what=repr(texts),
         )
 
-    def wait_gone(self, text: str, *, seconds: float = 20.0) -> str:
+    def wait_gone(self, text: str, *, seconds: float = PATIENCE) -> str:
         return self.wait(lambda shown: text not in shown, seconds=seconds, what=f"{text!r} to go")
+
+    def wait_painted(self, text: str, *, after: int = 0) -> None:
+        """Draw until a text has been painted since `after` bytes, though perhaps not for long."""
+        self.wait(lambda _: text.encode() in self.raw[after:], what=f"{text!r} to be painted")
 
     def settle(self, seconds: float = 0.4) -> str:
         """Draw until the child has been silent for `seconds`; for showing that nothing happens."""
@@ -170,13 +175,15 @@ class Terminal:
         self.screen.resize(rows, columns)
         self.child.setwinsize(rows, columns)
 
-    def exit_code(self, *, seconds: float = 15.0) -> int:
+    def exit_code(self, *, seconds: float = PATIENCE) -> int:
         """Wait for the end of the child and return its exit code."""
         deadline = time.monotonic() + seconds
         while self.child.isalive():
             self.pump()
             if time.monotonic() > deadline:
                 raise AssertionError(f"the command did not end; the screen shows\n{self.text}")
+        # What it wrote last may still lie there; the end of it comes at once.
+        self.pump(1.0)
         self.child.close()
         return int(self.child.exitstatus if self.child.exitstatus is not None else -self.child.signalstatus)
 

@@ -60,6 +60,9 @@ def test_a_rule_is_saved_after_an_early_key_was_ignored_and_fetched_in_a_new_ses
     project: Path, base: Path
 ) -> None:
     path = project / ".muniment" / "memory" / "pilot-review-rule.yaml"
+    (base / "config").mkdir(parents=True)
+    # So long a quiet time leaves a slow machine room for a key that comes too early.
+    (base / "config" / "config.yaml").write_text("approval: {quiet_seconds: 4}\n")
     with opened(project, base) as terminal:
         first = re.search(r"review-work · ([0-9a-f]{8})", terminal.text)
         say(terminal, SAVE)

@@ -15,7 +15,7 @@ from support.command import run
 from support.consolidation import FACTS
 from support.environment import REPOSITORY
 from support.faults import fill, small_disk
-from support.journey import allow, armed, begun, deny, leave, say
+from support.journey import allow, armed, begun, deny, leave, renew, say
 from support.server import rehearse, serve
 from support.terminal import Terminal, flat
 
@@ -56,7 +56,7 @@ def test_first_minute(project: Path, base: Path, rule: Path) -> None:
     """Offline, on a sample recipe: save by one key, fetch anew, change, delete, take the deletion back."""
     recipe = str(REPOSITORY / "recipes" / "review-work.yaml")
     with begun(project, base, ("run", "--new", "--file", recipe)) as terminal:
-        first = terminal.wait_for("The rehearsal model answers", "MANUAL", "review-work")
+        terminal.wait_for("The rehearsal model answers", "MANUAL", "review-work")
         terminal.press("\x1b[18~")
         terminal.wait_for("Use memory_store to save a project memory:", "created.")
         terminal.press("enter")
@@ -65,13 +65,8 @@ def test_first_minute(project: Path, base: Path, rule: Path) -> None:
             assert flat(text) in flat(shown)
         allow(terminal)
         terminal.wait_for("created: true", "1 record")
-        session = re.compile(r"review-work · ([0-9a-f]{8})")
-        (old,) = session.findall(first)
-        say(terminal, "/new")
-        terminal.wait(
-            lambda text: "created: true" not in text and "ready" in text and session.findall(text) != [old],
-            what="a new session",
-        )
+        renew(terminal)
+        assert "created: true" not in terminal.text
         say(terminal, FETCH)
         terminal.wait_for("do not infer satisfaction", "completed")
         before = rule.read_bytes()
@@ -106,8 +101,7 @@ def test_real_model(project: Path, base: Path, rule: Path, wire: str) -> None:
             say(terminal, SAVE)
             allow(terminal)
             terminal.wait_for("created: true", "1 record")
-            say(terminal, "/new")
-            terminal.wait(lambda text: "created: true" not in text and "ready" in text, what="a new session")
+            renew(terminal)
             say(terminal, FETCH)
             terminal.wait_for("Cite Notes A and B.", "completed")
             leave(terminal)
@@ -176,16 +170,15 @@ def test_a_week_of_work(project: Path, base: Path) -> None:
         terminal.wait_for("Consolidated 5 notes", "Nothing waits for you.")
         terminal.press("escape")
         terminal.wait_for("Notebooks", "Knowledge", "0 of 5")
-        say(terminal, "/new")
-        terminal.wait(lambda text: "ready" in text, what="a new session")
+        renew(terminal)
         say(terminal, "Which lock does a writer take before it looks at its workspace?")
         terminal.wait_for("The recalled pack that I was given says", "every writer takes the lock")
         terminal.press("f5")
-        terminal.wait_for("Context")
+        terminal.wait_for("the next request, before you write")
         terminal.press("t")
-        terminal.wait_for("pack")
+        terminal.wait_for("the last request, as it was sent")
         terminal.press("r")
-        terminal.wait_for("UNTRUSTED-INPUT", "memory-retrieval")
+        terminal.wait_for("Raw, as muniment context --json prints it", "UNTRUSTED-INPUT", "memory-retrieval")
         terminal.press("escape")
         leave(terminal)
     place = project / ".muniment"
@@ -291,7 +284,7 @@ def test_disaster_two_at_once(project: Path, base: Path) -> None:
             say(second, SAVE)
             allow(second)
             second.wait_for("created: true")
-            first.wait_for("pilot-review-rule", seconds=5)
+            first.wait_for("pilot-review-rule")
             leave(second)
         leave(first)
 

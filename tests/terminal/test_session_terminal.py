@@ -20,6 +20,7 @@ NEW = ["run", "--new", "--provider", "rehearsal"]
 BELL = b"\x07"
 OSC = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """An order to the terminal that may end in the same character as a bell."""
+TITLE = re.compile(rb"\x1b\]0;Muniment[^\x1b]*\x1b\\")
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ def test_the_title_says_what_is_open_and_nothing_in_a_name_gets_out_of_it(tmp_pa
     place.mkdir()
     with Terminal(NEW, cwd=place, base=base) as terminal:
         terminal.wait_for("digest 0")
+        terminal.wait(lambda _: TITLE.search(terminal.raw), what="the title")
         begin = terminal.raw.index(b"\x1b]0;Muniment")
         title = terminal.raw[begin : terminal.raw.index(b"\x1b\\", begin)]
         assert b"assistant" in title
@@ -55,6 +57,12 @@ def held() -> Iterator[threading.Event]:
     gate = threading.Event()
     yield gate
     gate.set()
+
+
+def frame_colour(terminal: Terminal) -> str:
+    """The colour of the frame around the composer, which is another one without the focus."""
+    row = max(number for number, line in enumerate(terminal.lines) if "╰" in line)
+    return str(terminal.screen.buffer[row][terminal.lines[row].index("╰")].fg)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +83,9 @@ def test_a_bell_rings_once_for_a_proposal_that_nobody_looks_at(
             terminal.send("save it\r")
             server.wait_for_requests(1)
             if away:
+                focused = frame_colour(terminal)
                 terminal.send("\x1b[O")
-                terminal.settle(0.3)
+                terminal.wait(lambda _: frame_colour(terminal) != focused, what="the lost focus")
             held.set()
             terminal.wait_for("Create a record")
             terminal.settle(0.3)
