@@ -8,6 +8,7 @@ from pathlib import Path
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from muniment.approval.policy import Mode
 from muniment.session import events as ev
 from muniment.tui.screens.reader import lines_of
 from muniment.tui.views import fields_text
@@ -46,6 +47,29 @@ async def test_a_call_and_a_piece_of_code_show_the_focus_by_a_bar(tmp_path: Path
             widget.focus()
             await until(pilot, lambda widget=widget: text_in(app, widget).startswith("▌"))
             assert " ".join(text_in(app, widget).replace("▌", "").split()) == before
+
+
+async def test_in_the_colours_of_the_terminal_no_word_stands_in_its_own_on_a_coloured_ground(
+    tmp_path: Path,
+) -> None:
+    # Nobody knows whether that is light or dark: it is sure to be read only on the terminal's own ground.
+    async with opened(boot_for(project_at(tmp_path / "p"), theme="ansi"), size=(80, 24)) as (app, pilot):
+        app.session_screen.composer.put("a draft")
+        app.session_screen.mode_changed(Mode.BYPASS)
+        asking = asyncio.ensure_future(app.desk.ask(a_proposal()))
+        await until(pilot, lambda: "1 proposal waits" in screen_text(app) and "BYPASS" in screen_text(app))
+        drawn = [each for strip in app.screen._compositor.render_strips() for each in strip if each.style]
+        poor = [
+            text
+            for text, style, _ in drawn
+            if style is not None
+            and text.strip()
+            and style.bgcolor is not None
+            and not style.bgcolor.is_default
+            and (style.color is None or style.color.is_default)
+        ]
+        assert poor == []
+        asking.cancel()
 
 
 async def test_details_of_a_call_stay_in_their_column_where_they_wrap(tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from rich.color import Color as Drawn
+from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
-from muniment.tui.theme import THEMES
+from muniment.tui.theme import ANSI, THEMES, theme_named, themes_for
 
 WORDS = ("foreground", "secondary", "primary", "accent", "warning", "error", "success")
 GROUNDS = ("background", "surface", "panel")
@@ -32,7 +37,39 @@ def colours(theme: Theme) -> dict[str, str]:
     return named | theme.variables
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda each: each.name)
+def of_256(theme: Theme) -> Theme:
+    """Return a theme with the colours that a terminal with 256 of them draws in their place."""
+
+    def drawn(colour: str) -> str:
+        return str(Drawn.parse(colour).downgrade(ColorSystem.EIGHT_BIT).get_truecolor().hex)
+
+    named: Any = {name: drawn(getattr(theme, name)) for name in (*WORDS, *GROUNDS)}
+    variables = {
+        name: drawn(each) if each.startswith("#") else each for name, each in theme.variables.items()
+    }
+    return replace(theme, name=f"{theme.name}-of-256", variables=variables, **named)
+
+
+ALL = (*THEMES, *(of_256(each) for each in themes_for("256") if not each.ansi))
+
+
+@pytest.mark.parametrize("colours_there", ["256", "standard", "windows", "truecolor", None])
+def test_there_is_a_theme_of_each_name_for_every_terminal(colours_there: str | None) -> None:
+    found = themes_for(colours_there)
+    assert {theme_named(setting) for setting in ("dark", "light", "ansi")} == {each.name for each in found}
+    assert found[-1] is ANSI
+    assert all(each.ansi for each in found) is (colours_there in ("standard", "windows"))
+
+
+def test_no_ground_becomes_blue_or_green_where_there_are_256_colours() -> None:
+    for theme in ALL[len(THEMES) :]:
+        of = colours(theme)
+        for ground in (*GROUNDS, "block-cursor-background", "scrollbar-background", "scrollbar"):
+            colour = Color.parse(of[ground])
+            assert colour.r == colour.g == colour.b, (theme.name, ground)
+
+
+@pytest.mark.parametrize("theme", ALL, ids=lambda each: each.name)
 def test_every_word_can_be_read_on_every_ground(theme: Theme) -> None:
     of = colours(theme)
     grounds = (*GROUNDS, "block-cursor-background", "block-cursor-blurred-background")
@@ -45,7 +82,7 @@ def test_every_word_can_be_read_on_every_ground(theme: Theme) -> None:
     assert not poor
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda each: each.name)
+@pytest.mark.parametrize("theme", ALL, ids=lambda each: each.name)
 def test_a_hint_in_an_empty_field_can_be_read_whether_the_field_has_the_focus_or_not(theme: Theme) -> None:
     of = colours(theme)
     focused = [
@@ -56,7 +93,7 @@ def test_a_hint_in_an_empty_field_can_be_read_whether_the_field_has_the_focus_or
     assert min(contrast(of["text-disabled"], each) for each in grounds) >= LEAST
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda each: each.name)
+@pytest.mark.parametrize("theme", ALL, ids=lambda each: each.name)
 def test_a_scrollbar_is_seen_on_its_track(theme: Theme) -> None:
     of = colours(theme)
     for state in ("scrollbar", "scrollbar-hover"):

@@ -23,7 +23,7 @@ from muniment.tui.boot import Boot
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.screens.session import LATER_SECONDS, SessionScreen
 from muniment.tui.signals import Signals
-from muniment.tui.theme import ANSI, THEMES, theme_named
+from muniment.tui.theme import theme_named, themes_for
 from muniment.tui.widgets.composer import Composer
 from muniment.tui.widgets.memory_panel import MemoryPanel
 
@@ -87,7 +87,7 @@ class MunimentApp(FrontDoorApp):
         ),
     ]
 
-    def __init__(self, boot: Boot) -> None:
+    def __init__(self, boot: Boot, *, suits_terminal: bool = False) -> None:
         super().__init__()
         self.boot = boot
         self.engine: Engine | None = None
@@ -104,7 +104,7 @@ class MunimentApp(FrontDoorApp):
         self._signals = Signals(self)
         self._quit_asked = float("-inf")
         self._opening = asyncio.Lock()
-        for theme in (*THEMES, ANSI):
+        for theme in themes_for(self.console.color_system if suits_terminal else None):
             self.register_theme(theme)
         screen = boot.settings.tui
         self.theme = theme_named(screen.theme)

@@ -13,7 +13,7 @@ def run_tui(boot: Boot) -> int:
     gc.disable()
     from muniment.tui.app import MunimentApp
 
-    app = MunimentApp(boot)
+    app = MunimentApp(boot, suits_terminal=True)
     gc.freeze()
     gc.enable()
     app.run()

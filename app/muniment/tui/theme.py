@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual.theme import Theme
 
 
@@ -64,7 +66,8 @@ LIGHT = Theme(
 ANSI = Theme(
     name="muniment-ansi",
     ansi=True,
-    primary="ansi_blue",
+    # The plain blue of most terminals can hardly be read on black; the bright one can, on white as well.
+    primary="ansi_bright_blue",
     secondary="ansi_cyan",
     accent="ansi_green",
     warning="ansi_yellow",
@@ -96,9 +99,47 @@ ANSI = Theme(
         "scrollbar-background": "ansi_default",
     },
 )
+DARK_OF_256 = replace(
+    DARK,
+    background="#121212",
+    surface="#1c1c1c",
+    panel="#262626",
+    variables={
+        **DARK.variables,
+        **_row_under_the_cursor("#e6e1d8", "#3a3a3a"),
+        "scrollbar": "#6c6c6c",
+        "scrollbar-background": "#1c1c1c",
+    },
+)
+"""The dark one for 256 colours, which would make blue and green of grounds that are nearly grey."""
+LIGHT_OF_256 = replace(
+    LIGHT,
+    background="#ffffff",
+    surface="#ffffff",
+    panel="#eaeaea",
+    variables={
+        **LIGHT.variables,
+        **_row_under_the_cursor("#1f2328", "#eaeaea"),
+        "scrollbar": "#767676",
+        "scrollbar-background": "#eaeaea",
+    },
+)
+"""The light one for 256 colours: its brown is a lighter one there, and asks for lighter grounds."""
 THEMES = (DARK, LIGHT)
 """The two whose colours are our own."""
 _NAMES = {"dark": DARK.name, "light": LIGHT.name, "ansi": ANSI.name}
+
+
+def themes_for(colours: str | None) -> tuple[Theme, ...]:
+    """Return dark, light and ANSI as they look best with so many colours, by Rich's name for them."""
+    match colours:
+        case "256":
+            return DARK_OF_256, LIGHT_OF_256, ANSI
+        case "standard" | "windows":
+            # Sixteen colours are the terminal's own, and mixtures of them only blur what is there.
+            return (*(replace(ANSI, name=each.name) for each in THEMES), ANSI)
+        case _:
+            return DARK, LIGHT, ANSI
 
 
 def theme_named(setting: str) -> str:

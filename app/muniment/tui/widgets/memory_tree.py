@@ -22,6 +22,7 @@ _LEAST_LEFT = 8
 class MemoryTree(TypeAhead, Tree["Row"]):
     """Draws `Row`s; it never scrolls sideways."""
 
+    BINDING_GROUP_TITLE = "Memory"
     ICON_NODE = "▸ "
     ICON_NODE_EXPANDED = "▾ "
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"memory-tree--{tone}" for tone in _TONES}

@@ -72,7 +72,7 @@ def line(now: Status, most: int | None = None) -> Content:
     loud = now.mode != "manual"
     mark = f"{'▲ ' if loud else ''}{now.mode.upper()}"
     parts: list[tuple[str, str]] = [
-        (f" {mark} ", "bold $background on $warning" if loud else "bold $foreground on $panel"),
+        (f" {mark} ", "bold reverse $warning" if loud else "bold $foreground on $panel"),
         (f"  {now.state}", "bold $accent" if now.busy else "$foreground"),
     ]
     if now.busy:
