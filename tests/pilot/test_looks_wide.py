@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.content import Content
 from textual.widgets import Input, OptionList, Select
 from textual.widgets._select import SelectCurrent
@@ -200,3 +201,19 @@ def test_the_last_line_break_of_a_file_takes_no_row() -> None:
     lines = [each.text for each in lines_of(sections)]
     assert lines[:5] == ["Text", "# Notes", "", "One line.", ""]
     assert lines[5] == "Where"
+
+
+@pytest.mark.parametrize("to_keymap", [False, True], ids=["settings", "keymap"])
+async def test_that_nothing_matches_stands_right_below_the_words(tmp_path: Path, to_keymap: bool) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        app.action_go("settings")
+        await until(pilot, lambda: "The screen" in screen_text(app))
+        if to_keymap:
+            await pilot.press(*"/keymap", "enter", "enter")
+            await until(pilot, lambda: "Everywhere" in screen_text(app))
+        await pilot.press("slash", *"zzqq")
+        await until(pilot, lambda: "matches; Escape shows all" in screen_text(app))
+        field = app.screen.query_one(Input)
+        row = screen_text(app).split("\n")[field.region.bottom]
+        assert "matches; Escape shows all" in row
+        assert row.index("No ") == screen_text(app).split("\n")[field.region.y].index("zzqq")

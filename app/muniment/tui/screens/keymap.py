@@ -30,6 +30,7 @@ Keep = Callable[[str, str | None], Awaitable[tuple[dict[str, str], str]]]
 """Writes the keys of one id, None for its own, and returns the keymap as it then is, and what went wrong."""
 _ID = 26
 _KEYS = 20
+_KEYS_LEAST = 11
 _KEYS_WIDE = 34
 _WIDE_FROM = 110
 """From so many cells on there is room for all keys of a binding."""
@@ -80,7 +81,7 @@ class KeymapScreen(Sheet[None]):
         said = f"{changed} key{'s' * (changed != 1)} changed" if changed or ignored else "as they come"
         said += f", {ignored} ignored" if ignored else ""
         self.query_one(TopLine).say(said)
-        options = self.query_one("#keymap-list", OptionList)
+        options = self.query_one("#keymap-list", Listing)
         kept = self._selected()
         words = self.query_one("#keymap-filter", Input).value.casefold().split()
         options.clear_options()
@@ -101,7 +102,7 @@ class KeymapScreen(Sheet[None]):
             options.add_option(Option(self._line(each, keys)))
             self._shown.append(each)
         if not self._shown:
-            self._say("No binding matches; Escape shows all of them again.")
+            options.tell("No binding matches; Escape shows all of them again.")
             return
         at = next((n for n, one in enumerate(self._shown) if one and kept and one.id == kept.id), 1)
         options.highlighted = at
@@ -111,7 +112,8 @@ class KeymapScreen(Sheet[None]):
         shown = " ".join(key_name(each.strip()) for each in keys.split(","))
         ignored = known.id in self._ignored
         style = "bold $accent" if known.id in self._keymap and not ignored else "bold"
-        beside = _KEYS_WIDE if width >= _WIDE_FROM else _KEYS
+        # On a narrow screen the id keeps its room: it is what stands in the settings.
+        beside = _KEYS_WIDE if width >= _WIDE_FROM else max(_KEYS_LEAST, min(_KEYS, width - _ID - 1))
         room = width - _ID - beside - 2
         parts = [
             Content.styled(reading_line(shown), style).truncate(beside, ellipsis=True, pad=True),

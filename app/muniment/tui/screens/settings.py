@@ -115,7 +115,7 @@ class SettingsScreen(Sheet[None]):
     def _draw(self) -> None:
         if not self._rows:
             return
-        options = self.query_one("#settings-list", OptionList)
+        options = self.query_one("#settings-list", Listing)
         kept = self._selected()
         found = matching(self._rows, self.query_one("#settings-filter", Input).value)
         options.clear_options()
@@ -130,6 +130,7 @@ class SettingsScreen(Sheet[None]):
             options.add_option(Option(self._line(row)))
             self._shown.append(row)
         if not found:
+            options.tell("No setting matches; Escape shows all of them again.")
             self._about(None)
             return
         at = next((n for n, row in enumerate(self._shown) if row and kept and row.key == kept.key), None)
@@ -157,7 +158,7 @@ class SettingsScreen(Sheet[None]):
     def _about(self, row: Row | None) -> None:
         box = self.query_one("#settings-about", Static)
         if row is None:
-            box.update(Content("No setting matches; Escape shows all of them again."))
+            box.update(Content(""))
             return
         parts: list[Content | str | tuple[str, str]] = [
             (row.key, "bold"),

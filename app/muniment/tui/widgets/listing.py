@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from textual.binding import Binding
+from textual.content import Content
 from textual.widget import Widget
+from textual.widgets.option_list import Option
 
 from muniment.tui.keynames import key_name
 from muniment.tui.widgets.options import OptionList
@@ -16,6 +18,11 @@ class Listing(OptionList):
     def __init__(self, verb: str, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, markup=False)
         say_enter(self, "select", verb, f"{verb} the row under the cursor", "list.take")
+
+    def tell(self, text: str) -> None:
+        """Say in place of rows why there is none; it stands where the eye looks for them."""
+        self.clear_options()
+        self.add_option(Option(Content.styled(text, "$secondary"), disabled=True))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to take a row only where there is one."""
