@@ -164,6 +164,16 @@ async def test_a_message_covers_neither_the_draft_nor_a_proposal(tmp_path: Path)
         assert not (await waiting).allowed
 
 
+async def test_a_message_says_by_a_sign_how_grave_it_is(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(80, 24)) as (app, pilot):
+        app.notify("Copied [it].")
+        app.notify("Look here.", severity="warning")
+        app.notify("It is gone.", severity="error")
+        await until(pilot, lambda: "✗ It is gone." in screen_text(app))
+        assert "! Look here." in screen_text(app)
+        assert "▌ Copied [it]." in screen_text(app)
+
+
 async def test_an_empty_list_of_sessions_says_what_to_do_about_it(tmp_path: Path) -> None:
     project = project_at(tmp_path / "p")
     write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")

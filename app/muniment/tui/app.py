@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from muniment.approval.policy import Mode
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from muniment.session.options import StartOptions
 
 QUIT_SECONDS = 2.0
+_SIGNS: dict[SeverityLevel, str] = {"information": "", "warning": "! ", "error": "✗ "}
 
 
 def _palette() -> type[Provider]:
@@ -120,6 +122,19 @@ class MunimentApp(FrontDoorApp):
         """Do nothing before there is a screen: it is read with the colours of the theme from the start."""
         if self.screen_stack:
             super().refresh_css(animate)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a message for a while, with a sign of how grave it is, since its bar is but a colour."""
+        told = f"{_SIGNS[severity]}{message}"
+        super().notify(told, title=title, severity=severity, timeout=timeout, markup=markup)
 
     # Start
 
