@@ -101,6 +101,8 @@ async def test_a_search_shows_the_line_that_holds_the_words(tmp_path: Path) -> N
         assert isinstance(app.focused, OptionList)
         await pilot.press("slash", *" zebra")
         await until(pilot, shows(app, "No page holds all of these words"))
+        # What stood there before is no title of this.
+        await until(pilot, shows(app, "Guide  nothing found"))
         await pilot.press("escape")
         await until(pilot, shows(app, "The first ten minutes"))
 

@@ -174,6 +174,14 @@ async def test_a_message_says_by_a_sign_how_grave_it_is(tmp_path: Path) -> None:
         assert "▌ Copied [it]." in screen_text(app)
 
 
+async def test_a_palette_that_finds_nothing_says_what_to_do(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(80, 24)) as (app, pilot):
+        await pilot.press("ctrl+p", *"zzqq")
+        await until(pilot, lambda: "No command matches; fewer letters find more" in screen_text(app))
+        await pilot.press("enter", "escape")
+        await until(pilot, lambda: app.screen is app.session_screen)
+
+
 async def test_an_empty_list_of_sessions_says_what_to_do_about_it(tmp_path: Path) -> None:
     project = project_at(tmp_path / "p")
     write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
@@ -13,12 +13,18 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import LoadingIndicator
+from textual.widgets.option_list import Option
 
 from muniment.tui.keynames import key_name
 from muniment.tui.place import Place
 from muniment.tui.slash import COMMANDS
 from muniment.tui.widgets.key_bar import Entry, KeyBar
 from muniment.tui.widgets.options import ClicksThatStand, can_page
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from textual.widgets._option_list import OptionListContent
 
 _HIDDEN = frozenset({"command_palette", "send", "break_line", "complete", "dialog"})
 
@@ -41,7 +47,14 @@ class _Keys(KeyBar):
 
 
 class _Commands(ClicksThatStand, CommandList):
-    """The list of commands, which empties with the first click of two."""
+    """The list of commands, which empties with the first click of two; empty, it says what to do."""
+
+    def add_option(self, option: OptionListContent = None) -> Self:
+        """Add a row; the framework's one about nothing found says no more than that."""
+        if isinstance(option, Option) and option.id == FrameworkPalette._NO_MATCHES:
+            told = Content.styled("No command matches; fewer letters find more, Escape closes.", "$secondary")
+            option = Option(told, id=option.id, disabled=True)
+        return super().add_option(option)
 
 
 class CommandPalette(FrameworkPalette, Place[None]):

@@ -145,11 +145,7 @@ class GuideScreen(Sheet[None]):
         if any(topics):
             options.highlighted = min(at, len(topics) - 1)
         else:
-            self.query_one("#guide-here", Static).update(
-                Content("No page holds all of these words. Escape shows the topics again.")
-            )
-            self.query_one("#guide-here").display = True
-            self.query_one("#guide-page").display = False
+            self._read(_NOTHING)
 
     def _choose(self, name: str) -> None:
         for at, topic in enumerate(self._topics):
@@ -244,7 +240,9 @@ class GuideScreen(Sheet[None]):
             self.dismiss(None)
 
 
+_NOTHING = Topic("nothing found", place="nowhere")
 _PLACES = {
+    "nowhere": Content("No page holds all of these words. Escape shows the topics again."),
     "tour": Content(
         "Enter follows one finding through the system, step by step. Sample data; nothing is written."
     ),
