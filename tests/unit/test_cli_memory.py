@@ -477,10 +477,38 @@ def test_an_import_shows_what_differs_and_leaves_it_alone_unless_told(cli: Insid
     ]
     assert kept.code == 1
     assert "old" in cli("memory", "show", "rule", "--json").json["record"]["content"]
-    assert "1 record written." in cli("memory", "import", "-", "--yes", "--replace", text=text).err
+    assert cli("memory", "import", "-", "--yes", "--replace", text=text).err.endswith("1 record written.\n")
     assert "new" in cli("memory", "show", "rule", "--json").json["record"]["content"]
     assert cli("memory", "undo", "--yes").code == 0
     assert "old" in cli("memory", "show", "rule", "--json").json["record"]["content"]
+
+
+def test_an_import_of_several_records_says_in_how_many_steps_it_is_taken_back(cli: Inside) -> None:
+    text = "\n".join(json.dumps({"id": name, "title": name, "content": "c"}) for name in ("one", "two"))
+    done = cli("memory", "import", "-", "--yes", text=text)
+    assert "2 records written. `muniment memory undo` takes them back one by one" in done.err
+    for left in (1, 0):
+        assert cli("memory", "undo", "--yes").code == 0
+        assert len(cli("memory", "list", "--json").json["records"]) == left
+
+
+def test_an_export_into_the_directory_that_one_is_in_is_refused_in_words_that_help(
+    cli: Inside, tmp_path: Path
+) -> None:
+    refused = cli("memory", "export", str(tmp_path))
+    assert refused.code == 1
+    assert "is the directory that you are in; name a new one" in refused.err
+
+
+def test_an_undo_passes_over_what_was_purged_and_says_so(cli: Inside) -> None:
+    cli("memory", "store", "--title", "Kept", "--content", "c", "--id", "kept")
+    cli("memory", "store", "--title", "Gone", "--content", "c", "--id", "gone")
+    cli("memory", "delete", "gone", "--yes")
+    cli("memory", "purge", "gone", "--yes")
+    undone = cli("memory", "undo", "--yes")
+    assert undone.out.startswith("Removed kept ")
+    assert "Passed over: The text of " in undone.err
+    assert "was purged" in cli("memory", "undo", "--yes").err
 
 
 def test_a_list_is_imported_item_by_item_and_what_looks_odd_is_said(cli: Inside, tmp_path: Path) -> None:

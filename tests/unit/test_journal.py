@@ -336,6 +336,22 @@ def test_purging_removes_the_earlier_texts_of_one_item_from_the_disk(tmp_path: P
         records.plan_undo()
 
 
+def test_a_purge_keeps_no_older_write_from_being_taken_back_and_what_stays_is_said(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "S", "kept", id="s")
+    store(records, "R", "confidential", id="r")
+    store(records, "R", "confidential as well", id="r")
+    delete(records, "r")
+    records.journal.purge(lambda entry: entry.item == "r")
+    plan = records.plan_undo()
+    assert (plan.entry.item, plan.action) == ("s", "delete")
+    assert "r.yaml before that write was purged" in plan.passed_over
+    records.commit_undo(plan, USER)
+    with pytest.raises(CannotUndo, match="purged"):
+        records.plan_undo()
+
+
 def test_purging_removes_what_a_purge_that_was_killed_left_beside_the_journal(tmp_path: Path) -> None:
     world = World(tmp_path)
     records = world.store()

@@ -93,7 +93,8 @@ def _report(
     for line in _lines(items, source):
         shell.out(line)
     if not dry_run:
-        shell.note(f"{numbered(written, 'record')} written.")
+        steps = " `muniment memory undo` takes them back one by one, the last first." if written > 1 else ""
+        shell.note(f"{numbered(written, 'record')} written.{steps}")
 
 
 def _row(item: ImportItem) -> dict[str, Any]:

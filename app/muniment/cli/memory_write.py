@@ -211,6 +211,8 @@ def _brought_back(shell: Shell, plan: UndoPlan, word: str, arguments: argparse.N
     if plan.work:
         what = f"the whole {plan.work}, {len(plan.parts)} writes in one step: {what}"
     previews = "\n".join(_preview(part, named=bool(plan.also)) for part in plan.parts)
+    if plan.passed_over:
+        shell.note(f"Passed over: {plan.passed_over}")
     shell.confirm(f"{changed}{word}: {what}?\n{previews}", yes=arguments.yes)
     done = shell.surfaces.records.commit_undo(plan, shell.origin)
     entries = (done.entry, *done.also)

@@ -31,6 +31,10 @@ class CannotUndo(MunimentError):  # noqa: N818 - named for what it says
     """A write cannot be taken back as things stand; nothing was changed."""
 
 
+class _TextPurged(CannotUndo):
+    """The text to go back to was purged, so that this write can never be taken back."""
+
+
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
     """What taking back or bringing back would do to one file; bound to the digest of its state."""
@@ -50,6 +54,8 @@ class UndoPlan:
     """A sentence where the file is not what that write left, so that more is taken back; else empty."""
     also: tuple[UndoPlan, ...] = ()
     """What is taken back together with it: the other writes of one act, newest first."""
+    passed_over: str = ""
+    """A sentence where a newer write stays because the text before it was purged; else empty."""
 
     @property
     def parts(self) -> tuple[UndoPlan, ...]:
@@ -77,8 +83,8 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
 
     `directories` are those of the scope chain; user memory always counts. With `session` only that session's
     writes count. Where the file was changed since, the plan says so in `changed` and is to be asked about.
-    Raise `NotFound` where nothing is left and `CannotUndo` where the earlier text is kept no more, or where
-    part of the act is out of reach here.
+    What was purged can never be taken back and is passed over, with all that was done to it before. Raise
+    `NotFound` where nothing is left and `CannotUndo` where that is purged, or part of an act out of reach.
     """
     lines = journal.lines()
     mine = [
@@ -86,10 +92,28 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
         for line in lines
         if reaches(line.entry, directories) and session in (None, line.entry.origin.session)
     ]
-    first = next(_standing(mine, lines), None)
-    if first is None:
-        raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
-    entry, cut_off = first
+    purged: _TextPurged | None = None
+    lost: set[str] = set()
+    for entry, cut_off in _standing(mine, lines):
+        if entry.path in lost or entry.origin.group in lost:
+            lost.add(entry.path)
+            continue
+        try:
+            plan = _plan_act(lines, entry, cut_off, directories)
+        except _TextPurged as fault:
+            purged = purged or fault
+            lost |= {entry.path, entry.origin.group} - {""}
+            continue
+        return plan if purged is None else replace(plan, passed_over=purged.sentence)
+    if purged is not None:
+        raise purged
+    raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
+
+
+def _plan_act(
+    lines: Sequence[Line], entry: Entry, cut_off: tuple[str, ...], directories: Collection[Path]
+) -> UndoPlan:
+    """Plan to take back one write, with the others of its act where it has any."""
     plan = _plan(entry, undoes=entry.id, cut_off=cut_off)
     if not entry.origin.group:
         return plan
@@ -246,7 +270,7 @@ def _plan(entry: Entry, *, undoes: str | None, cut_off: tuple[str, ...] = ()) ->
     data = _read(path)
     now = None if data is None else digest(data)
     if undoes is not None and entry.digest_before is not None and entry.text_before is None:
-        raise CannotUndo(
+        raise _TextPurged(
             f"The text of {path} before that write was purged, so the write cannot be taken back."
         )
     then = entry.text_before

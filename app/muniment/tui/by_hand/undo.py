@@ -27,7 +27,9 @@ async def undo(app: MunimentApp, engine: Engine) -> None:
     # Taking back what stands there as it was written loses nothing: the journal keeps both texts. Only where
     # somebody changed it since would an undo overwrite what nobody has seen.
     changed = any(part.changed for part in plan.parts)
-    if (changed or plan.work) and not (await decide(app, _proposal(engine, plan))).allowed:
+    if (changed or plan.work or plan.passed_over) and not (
+        await decide(app, _proposal(engine, plan))
+    ).allowed:
         return
     await asyncio.to_thread(records.commit_undo, plan, origin_of(engine))
     done(app, _said(plan), "")
@@ -65,6 +67,7 @@ def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     if plan.also:
         fields.append(Field("all of it", f"{len(plan.parts)} writes in one step; a half is never taken back"))
     fields += [Field("and", f"{part.path} {_effect(part)}") for part in plan.also]
+    fields += [Field("passed over", plan.passed_over)] if plan.passed_over else []
     fields += [Field("changed since", part.changed) for part in plan.parts if part.changed]
     # The text that nobody has seen is the one to look at.
     shown = next((part for part in plan.parts if part.changed), plan)

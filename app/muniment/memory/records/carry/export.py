@@ -114,6 +114,8 @@ def _check_target(target: Path) -> None:
     if not stat.S_ISDIR(info.st_mode):
         kind = "a symbolic link" if stat.S_ISLNK(info.st_mode) else "no directory"
         raise MunimentError(f"{target} is {kind}; name a new directory.")
+    if target.samefile("."):
+        raise MunimentError(f"{target} is the directory that you are in; name a new one.")
     with os.scandir(target) as entries:
         if next(entries, None) is not None:
             raise MunimentError(f"{target} is not empty; name a new directory.")
