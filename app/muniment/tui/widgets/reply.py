@@ -33,7 +33,7 @@ class CodeHead(Static):
 
     def __init__(self, language: str) -> None:
         name = reading_line(language.split()[0])[:20] if language.split() else "text"
-        super().__init__(Content.assemble((name, ""), ("  ⧉ copy", "bold")), markup=False)
+        super().__init__(Content.assemble(name, "  ", ("copy", "bold underline")), markup=False)
 
 
 @without_looks
