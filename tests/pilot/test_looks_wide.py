@@ -21,6 +21,7 @@ from muniment.tui.widgets.reading import MEASURE
 from muniment.tui.widgets.top_line import TopLine
 from support.app import boot_for, opened, project_at, screen_text, text_in, until, write_record
 from support.consolidation import add_notes
+from support.panel import stand_on
 from support.session_logs import write_session
 
 
@@ -217,3 +218,26 @@ async def test_that_nothing_matches_stands_right_below_the_words(tmp_path: Path,
         row = screen_text(app).split("\n")[field.region.bottom]
         assert "matches; Escape shows all" in row
         assert row.index("No ") == screen_text(app).split("\n")[field.region.y].index("zzqq")
+
+
+async def test_a_record_is_read_beside_what_is_known_about_it_where_there_is_room(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "p")
+    write_record(project / ".muniment", "heron", "The heron", "It stands still.")
+    async with opened(boot_for(project), size=(160, 45)) as (app, pilot):
+        await stand_on(app, pilot, "record", "heron")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Reader))
+        text, beside = app.screen.query_one("#reader-text"), app.screen.query_one("#reader-beside")
+        await until(pilot, lambda: "History" in text_in(app, beside))
+        assert text.has_focus
+        assert "It stands still." in text_in(app, text)
+        assert "Fields" not in text_in(app, text)
+        assert (text.region.x, text.region.right, beside.region.right) == (0, beside.region.x, 160)
+        await pilot.press("tab")
+        await until(pilot, lambda: beside.has_focus)
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: not beside.display and text.region.width == 100)
+        await until(
+            pilot, lambda: all(each in text_in(app, text) for each in ("Fields", "Content", "History"))
+        )
+        assert text.has_focus

@@ -13,6 +13,7 @@ from muniment.session.holdings.items import Item
 from muniment.tui.by_hand.door import verbs_of
 from muniment.tui.screens.reader import Reader, lines_of
 from muniment.tui.views import (
+    ABOUT,
     Sections,
     entry_sections,
     file_sections,
@@ -38,7 +39,7 @@ async def open_item(app: MunimentApp, engine: Engine, item: Item) -> None:
         if word is not None:
             app.by_hand(word, item)
 
-    app.push_screen(Reader(title, sections, offers=verbs_of(item)), chosen)
+    app.push_screen(Reader(title, sections, beside=ABOUT, offers=verbs_of(item)), chosen)
 
 
 def item_lines(engine: Engine, item: Item) -> tuple[str, list[Line]]:

@@ -20,6 +20,8 @@ from muniment.tui.text import exact, safe
 
 Sections = list[tuple[str, Content]]
 
+ABOUT = frozenset({"Fields", "Where", "Standing", "History"})
+"""Headings of what is known about a thing; the other sections are its own text."""
 HISTORY_LINES = 50
 """How many writes of one thing are shown."""
 

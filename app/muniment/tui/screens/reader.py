@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 
 from muniment.tui.place import Modal
@@ -19,8 +20,13 @@ _TONES = {"$secondary": "muted", "$warning": "warning", "$error": "warning", "bo
 
 
 class Reader(Modal[str | None]):
-    """Shows sections under headings; dismissed with None, or with the word of a key that was offered."""
+    """Shows sections under headings; dismissed with None, or with the word of a key that was offered.
 
+    On a wide screen the sections named in `beside` stand in a pane of their own, to the right of the text.
+    """
+
+    SIDE_FROM: ClassVar[int] = 140
+    """From so many cells on there is room for a text and what is known about it side by side."""
     AUTO_FOCUS: ClassVar[str | None] = "#reader-text"
     BINDING_GROUP_TITLE = "Reading"
     HELP = "Arrow keys scroll; Escape goes back."
@@ -30,10 +36,15 @@ class Reader(Modal[str | None]):
     DEFAULT_CSS = """
     Reader {
         background: $background 60%;
-        & > Reading {
-            width: 100%; height: 1fr; padding: 0 2; background: $surface; border: round $primary;
+        & > Horizontal { height: 1fr; }
+        & Reading {
+            width: 3fr; height: 1fr; padding: 0 2; background: $surface; border: round $border-blurred;
             border-title-color: $foreground; border-title-style: bold; border-subtitle-color: $secondary;
         }
+        & Reading:focus { border: round $primary; }
+        /* One line stands between the two: that of the text. */
+        & #reader-beside, & #reader-beside:focus { width: 2fr; display: none; border-left: none; }
+        &.-side #reader-beside, &.-side #reader-beside:focus { display: block; }
     }
     """
 
@@ -42,11 +53,15 @@ class Reader(Modal[str | None]):
         title: str,
         sections: Sequence[tuple[str, Content]],
         *,
+        beside: Collection[str] = (),
         offers: Sequence[tuple[str, str, str]] = (),
     ) -> None:
         super().__init__()
         self._title = title
         self._sections = sections
+        self._beside = [each for each in sections if each[0] in beside]
+        self._text = [each for each in sections if each[0] not in beside]
+        self._side: bool | None = None
         for key, word, description in offers:
             # Made as bindings of their own, because the palette and the keymap go by tooltip and id.
             offer = Binding(
@@ -59,10 +74,32 @@ class Reader(Modal[str | None]):
             self._bindings.key_to_bindings.setdefault(key, []).append(offer)
 
     def compose(self) -> ComposeResult:
-        text = Reading(lines_of(self._sections), id="reader-text")
-        text.border_title = safe_line(self._title)
-        yield text
+        with Horizontal():
+            text = Reading(id="reader-text")
+            text.border_title = safe_line(self._title)
+            yield text
+            about = Reading(id="reader-beside")
+            about.border_title = Content("About it")
+            yield about
         yield KeyBar()
+
+    def on_mount(self) -> None:
+        self._share()
+
+    def on_resize(self) -> None:
+        self._share()
+
+    def _share(self) -> None:
+        """Give what there is to one pane or to two."""
+        side = self.size.width >= self.SIDE_FROM and bool(self._beside) and bool(self._text)
+        if side == self._side:
+            return
+        self._side = side
+        self.set_class(side, "-side")
+        self.query_one("#reader-text", Reading).show(lines_of(self._text if side else self._sections))
+        self.query_one("#reader-beside", Reading).show(lines_of(self._beside if side else ()))
+        if not side:
+            self.query_one("#reader-text").focus()
 
     def action_leave(self) -> None:
         """Go back."""
