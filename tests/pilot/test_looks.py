@@ -6,10 +6,11 @@ import asyncio
 from pathlib import Path
 
 from textual.containers import VerticalScroll
-from textual.widgets import Static
+from textual.widgets import Button, Static, TextArea
 
 from muniment.approval.policy import Mode
 from muniment.session import events as ev
+from muniment.tui.app import MunimentApp
 from muniment.tui.screens.reader import lines_of
 from muniment.tui.views import fields_text
 from muniment.tui.widgets.exact_lines import lay_out
@@ -17,6 +18,7 @@ from muniment.tui.widgets.memory_tree import MemoryTree
 from support.app import boot_for, dialog, opened, project_at, screen_text, text_in, until, write_record
 from support.approvals import a_proposal
 from support.memory_world import memory_world
+from support.panel import panel_open
 
 LONG = "a-record-whose-file-has-a-name-that-goes-on-and-on-until-no-panel-that-there-is-could-hold-it"
 
@@ -49,27 +51,46 @@ async def test_a_call_and_a_piece_of_code_show_the_focus_by_a_bar(tmp_path: Path
             assert " ".join(text_in(app, widget).replace("▌", "").split()) == before
 
 
-async def test_in_the_colours_of_the_terminal_no_word_stands_in_its_own_on_a_coloured_ground(
-    tmp_path: Path,
-) -> None:
-    # Nobody knows whether that is light or dark: it is sure to be read only on the terminal's own ground.
-    async with opened(boot_for(project_at(tmp_path / "p"), theme="ansi"), size=(80, 24)) as (app, pilot):
+def unsure(app: MunimentApp) -> list[str]:
+    """Return words in the terminal's own colour on a coloured ground: nobody knows which of them it is."""
+    drawn = [each for strip in app.screen._compositor.render_strips() for each in strip]
+    return [
+        text
+        for text, style, _ in drawn
+        if style is not None
+        and text.strip()
+        and style.bgcolor is not None
+        and not style.bgcolor.is_default
+        and (style.color is None or style.color.is_default)
+    ]
+
+
+async def test_in_the_colours_of_the_terminal_every_word_stands_on_its_own_ground(tmp_path: Path) -> None:
+    project = memory_world(tmp_path)
+    async with opened(boot_for(project, theme="ansi"), size=(80, 24)) as (app, pilot):
         app.session_screen.composer.put("a draft")
         app.session_screen.mode_changed(Mode.BYPASS)
         asking = asyncio.ensure_future(app.desk.ask(a_proposal()))
-        await until(pilot, lambda: "1 proposal waits" in screen_text(app) and "BYPASS" in screen_text(app))
-        drawn = [each for strip in app.screen._compositor.render_strips() for each in strip if each.style]
-        poor = [
-            text
-            for text, style, _ in drawn
-            if style is not None
-            and text.strip()
-            and style.bgcolor is not None
-            and not style.bgcolor.is_default
-            and (style.color is None or style.color.is_default)
-        ]
-        assert poor == []
+        app.notify("Look here.", severity="warning")
+        for said in ("1 proposal waits", "BYPASS", "! Look here."):
+            await until(pilot, lambda said=said: said in screen_text(app))
+        assert unsure(app) == []
+        await pilot.press("f4")
+        shown = await dialog(pilot, app)
+        await until(pilot, lambda: shown.gate.armed)
+        await pilot.press("r", *"why")
+        await until(pilot, lambda: "WRITING" in screen_text(app))
+        assert unsure(app) == []
         asking.cancel()
+        await until(pilot, lambda: app.screen is app.session_screen)
+        await panel_open(app, pilot)
+        await pilot.press("n")
+        await until(pilot, lambda: app.screen.query(TextArea) and app.screen is not app.session_screen)
+        app.screen.query_one(TextArea).focus()
+        await pilot.press(*"note")
+        await pilot.hover(Button)
+        await until(pilot, lambda: "note" in text_in(app, app.screen.query_one(TextArea)))
+        assert unsure(app) == []
 
 
 async def test_details_of_a_call_stay_in_their_column_where_they_wrap(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ class MunimentApp(FrontDoorApp):
     /* What is told stands above the conversation, where it covers neither a draft nor the state of things. */
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     Toast { max-width: 96%; margin: 0; padding: 0 1; }
+    Toast:ansi { background: ansi_default; }
     ApprovalScreen ToastHolder { display: none; }
     /* The terminal's own colours have no shade for a row, and reverse does not reach the screen from here. */
     OptionList:ansi > .option-list--option-highlighted,

@@ -41,7 +41,9 @@ PAPER = """
         & Select:ansi:focus > SelectCurrent {
             background: ansi_default; border-left: outer $primary !important;
         }
-        & Button:ansi.-style-default { text-style: bold underline; }
+        & Button:ansi.-style-default, & Button:ansi.-style-default:hover {
+            background: ansi_default; text-style: bold underline;
+        }
         & Button:ansi.-style-default:focus {
             color: ansi_default; background: ansi_default; text-style: bold reverse;
         }

@@ -122,6 +122,7 @@ class CommandPalette(FrameworkPalette, Place[None]):
             text-wrap: nowrap; text-overflow: ellipsis;
         }
         & CommandList > .option-list--option { padding: 0 2; }
+        & CommandList:ansi { border: round $border-blurred; }
     }
     """
 
