@@ -19,6 +19,7 @@ from support.app import (
     until,
     write_record,
 )
+from support.approvals import counts_from
 
 QUIET = 0.5
 SAVE = (
@@ -86,12 +87,7 @@ async def test_a_denial_with_a_reason_reaches_the_model(project: Path) -> None:
         await until(pilot, lambda: "WRITING" in screen_text(app))
         await pilot.press(*"too", "space", *"early", "enter")
         await until(pilot, lambda: "Deny with this reason ◀" in screen_text(app))
-        for _ in range(20):
-            if not isinstance(app.screen, ApprovalScreen):
-                break
-            await until(pilot, lambda: screen.gate.armed or app.screen is not screen)
-            await pilot.press("d")
-            await pilot.pause(0.3)
+        await decide(pilot, app, screen, "d")
         assert app.engine is not None
         await until(pilot, lambda: app.engine is not None and not app.engine.busy)
         log = next(app.boot.paths.sessions.glob("*.jsonl")).read_text(encoding="utf-8")
@@ -132,21 +128,16 @@ async def test_interrupting_the_turn_leaves_the_users_own_question_and_answers_n
         await pilot.press("home", "down", "d")
         await until(pilot, lambda: "1 of 2" in screen_text(app))
         first = await dialog(pilot, app)
-        while app.screen is first:
-            # A machine that stands still meanwhile voids the key, as it must; then it is pressed once more.
-            await until(pilot, lambda: first.gate.armed or app.screen is not first)
-            await pilot.press("ctrl+c", "a")
-            await pilot.pause(0.3)
+        await until(pilot, lambda: counts_from(first) is not None)
+        await pilot.press("ctrl+c", "a")
+        await until(pilot, lambda: app.screen is not first)
         await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
         second = await dialog(pilot, app)
         assert [type(each).__name__ for each in app.screen_stack].count("ApprovalScreen") == 1
         assert second.proposal.title == "Delete a record"
         await until(pilot, lambda: app.engine is not None and not app.engine.busy)
         assert path.exists()
-        while app.screen is second:
-            await until(pilot, lambda: second.gate.armed or app.screen is not second)
-            await pilot.press("d")
-            await pilot.pause(0.3)
+        await decide(pilot, app, second, "d")
         await until(pilot, lambda: app.desk.pending == ())
         assert app.screen is app.session_screen
         assert path.exists()

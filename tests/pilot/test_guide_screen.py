@@ -324,6 +324,6 @@ async def test_going_on_while_a_page_is_laid_out_leaves_no_piece_of_it_behind(tm
                 options.highlighted = at
                 await asyncio.sleep(READ_SECONDS + delay)
         await until(pilot, lambda: page.source.startswith("# Keys of this place"))
-        await until(pilot, lambda: not [each for each in guide.walk_children() if each._closed], seconds=5)
+        await until(pilot, lambda: not [each for each in guide.walk_children() if each._closed])
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.session_screen)

@@ -21,7 +21,8 @@ from muniment.tui.modals.question import Question
 from muniment.tui.screens.reader import Reader
 from muniment.tui.widgets.memory_panel_rows import Row as PanelRow
 from muniment.tui.widgets.memory_panel_rows import why_not
-from support.app import boot_for, opened, screen_text, text_in, until
+from support.app import allow as allow_shown
+from support.app import boot_for, decide, opened, opened_dialog, screen_text, text_in, until
 from support.memory_world import BY_HAND, memory_world
 from support.panel import an_editor, group_row, items, nodes, panel_open, stand_on
 
@@ -43,9 +44,8 @@ async def shown(pilot: Pilot[int], app: MunimentApp, kind: type[object]) -> None
 
 async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
     """Allow the user's own proposal, whose dialog opens without another key."""
-    await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-    await pilot.press("a")
-    await until(pilot, lambda: not isinstance(app.screen, ApprovalScreen))
+    await opened_dialog(pilot, app)
+    await allow_shown(pilot, app)
 
 
 async def test_every_surface_has_its_row_with_its_amount(tmp_path: Path) -> None:
@@ -122,9 +122,7 @@ async def test_d_takes_away_only_after_the_dialog_which_opens_at_once(tmp_path: 
     async with stage(tmp_path) as (app, pilot, _):
         item = await stand_on(app, pilot, kind, which)
         await pilot.press("d")
-        await shown(pilot, app, ApprovalScreen)
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("n")
+        await decide(pilot, app, await opened_dialog(pilot, app), "n")
         await until(pilot, lambda: app.screen is app.session_screen)
         await pilot.pause(1.0)
         assert item.key in [each.key for each in items(app, kind)]
@@ -545,7 +543,7 @@ async def test_the_cursor_stays_on_its_thing_while_files_change(tmp_path: Path) 
         from support.app import write_record
 
         write_record(project / ".muniment", "aaa-new", "Written outside")
-        await until(pilot, lambda: any(each.id == "aaa-new" for each in items(app)), seconds=3)
+        await until(pilot, lambda: any(each.id == "aaa-new" for each in items(app)))
         row = app.session_screen.panel.current
         assert row is not None
         assert row.item is not None

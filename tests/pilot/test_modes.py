@@ -10,9 +10,8 @@ from textual.pilot import Pilot
 from muniment.approval.policy import Mode
 from muniment.session.options import StartOptions
 from muniment.tui.app import MunimentApp
-from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.modals.question import Question
-from support.app import boot_for, dialog, opened, project_at, ready, say, screen_text, until
+from support.app import boot_for, decide, dialog, opened, project_at, ready, say, screen_text, until
 
 CONTENT = "Compare both notes. The last word stands at the very end: heron."
 SAVE = f"Use memory_store to save a project memory:\nid: rule\ntitle: A rule\ncontent: {CONTENT}"
@@ -118,10 +117,7 @@ async def test_accept_edits_asks_for_memory_all_the_same(tmp_path: Path) -> None
     async with opened(boot) as (app, pilot):
         await in_mode(pilot, app, Mode.ACCEPT_EDITS)
         await say(pilot, app, SAVE)
-        shown = await dialog(pilot, app)
-        await until(pilot, lambda: shown.gate.armed)
-        await pilot.press("d")
-        await until(pilot, lambda: not isinstance(app.screen, ApprovalScreen))
+        await decide(pilot, app, await dialog(pilot, app), "d")
         await ready(pilot, app)
     assert not (project / ".muniment" / "memory" / "rule.yaml").exists()
 

@@ -18,7 +18,17 @@ from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.edit_text import EditText
 from muniment.tui.screens.review import ReviewScreen
-from support.app import allow, boot_for, decide, opened, project_at, say_and_go_on, screen_text, until
+from support.app import (
+    allow,
+    boot_for,
+    decide,
+    opened,
+    opened_dialog,
+    project_at,
+    say_and_go_on,
+    screen_text,
+    until,
+)
 from support.consolidation import FACTS
 from support.team import USER
 
@@ -97,10 +107,8 @@ async def test_a_consolidation_goes_through_the_dialog_and_is_done_whole(tmp_pat
         assert isinstance(app.screen, ApprovalScreen)
         assert app.screen.proposal.change is not None
         expected = app.screen.proposal.change.after
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("end")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.unlocked)
-        await pilot.press("a")
+        await opened_dialog(pilot, app)
+        await allow(pilot, app)
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         await until(pilot, shows(app, "Consolidated 5 notes"))
         await until(pilot, shows(app, "Nothing waits for you."))
@@ -113,8 +121,7 @@ async def test_a_denied_consolidation_goes_on_waiting(tmp_path: Path) -> None:
         add_notes(app, 5)
         await open_review(app, pilot)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("d")
+        await decide(pilot, app, await opened_dialog(pilot, app), "d")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         await until(pilot, shows(app, "Nothing was changed; it goes on waiting."))
         assert listed(app) == ["● Consolidate 5 notes"]
@@ -137,10 +144,8 @@ async def test_the_digest_can_be_changed_before_and_is_what_is_written(tmp_path:
         await until(pilot, shows(app, "In my own words"))
         await until(pilot, shows(app, "by you"))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("end")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.unlocked)
-        await pilot.press("a")
+        await opened_dialog(pilot, app)
+        await allow(pilot, app)
         await until(pilot, lambda: "In my own words" in team(app).notes.read())
 
 
@@ -159,10 +164,8 @@ async def test_a_note_can_be_filed_elsewhere_before_and_stands_there_then(tmp_pa
         await until(pilot, shows(app, "architecture · notebook of reviewer"))
         assert not (team(app).directory / "knowledge").exists()
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.armed)
-        await pilot.press("end")
-        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen) and app.screen.gate.unlocked)
-        await pilot.press("a")
+        await opened_dialog(pilot, app)
+        await allow(pilot, app)
         await until(pilot, lambda: team(app).inbox.list() == [])
         assert len(list((team(app).directory / "knowledge" / "architecture").glob("*.md"))) == 1
 

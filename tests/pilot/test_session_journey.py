@@ -13,6 +13,7 @@ from muniment.tui.widgets.tool_line import ToolLine
 from support.app import (
     allow,
     boot_for,
+    decide,
     dialog,
     opened,
     project_at,
@@ -56,7 +57,7 @@ async def test_a_rule_is_kept_found_in_a_new_session_changed_deleted_and_brought
         await ready(pilot, app)
         assert "do not infer satisfaction" in record_file(project).read_text(encoding="utf-8")
         assert record_file(project).stat().st_mode & 0o777 == 0o600
-        await until(pilot, lambda: any(RULE in row for row in listed(app)), seconds=2)
+        await until(pilot, lambda: any(RULE in row for row in listed(app)))
 
         await say(pilot, app, "/new")
         await until(pilot, lambda: app.engine is not None and app.engine.id != first)
@@ -95,7 +96,7 @@ async def test_the_panel_deletes_through_the_dialog_and_takes_it_back(tmp_path: 
         app.session_screen.panel.records_tree.focus()
         await pilot.press("u")
         await until(pilot, lambda: path.exists() and path.read_bytes() == before)
-        await until(pilot, lambda: any(RULE in row for row in listed(app)), seconds=2)
+        await until(pilot, lambda: any(RULE in row for row in listed(app)))
 
 
 async def test_an_undo_asks_only_where_the_file_was_changed_since(tmp_path: Path) -> None:
@@ -109,9 +110,8 @@ async def test_an_undo_asks_only_where_the_file_was_changed_since(tmp_path: Path
         path.write_text(by_hand, encoding="utf-8")
         await say(pilot, app, "/undo")
         shown = await dialog(pilot, app)
-        await until(pilot, lambda: shown.gate.armed)
-        assert "changed since" in screen_text(app)
-        await pilot.press("n")
+        await until(pilot, lambda: "changed since" in screen_text(app))
+        await decide(pilot, app, shown, "n")
         await until(pilot, lambda: app.screen is app.session_screen)
         assert path.read_text(encoding="utf-8") == by_hand
         await say(pilot, app, "/undo")
@@ -145,7 +145,7 @@ async def test_a_change_from_outside_is_in_the_panel_within_a_second_or_so(tmp_p
     project = project_at(tmp_path / "study")
     async with opened(boot_for(project), size=(120, 40)) as (app, pilot):
         write_record(project / ".muniment", "from-outside", "Written by an editor")
-        await until(pilot, lambda: any("from-outside" in row for row in listed(app)), seconds=2)
+        await until(pilot, lambda: any("from-outside" in row for row in listed(app)))
 
 
 async def test_the_filter_narrows_as_you_type_and_escape_clears_it(tmp_path: Path) -> None:

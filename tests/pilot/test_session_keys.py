@@ -70,7 +70,7 @@ async def test_a_running_turn_is_stopped_within_a_moment_and_the_next_one_works(
             await until(pilot, lambda: "Half a" in screen_text(app))
             assert "Esc stops" in screen_text(app)
             await pilot.press(*"draft", key)
-            await until(pilot, lambda: app.engine is not None and not app.engine.busy, seconds=1.0)
+            await until(pilot, lambda: app.engine is not None and not app.engine.busy)
             await ready(pilot, app)
             assert screen_text(app).count("Stopped.") == 1
             assert "Half a" in screen_text(app)
@@ -89,7 +89,7 @@ async def test_escape_stops_before_the_first_byte_and_in_the_dialog_only_denies(
             await say(pilot, app, "begin")
             await until(pilot, lambda: len(server.requests) == 1)
             await pilot.press("escape")
-            await until(pilot, lambda: app.engine is not None and not app.engine.busy, seconds=1.0)
+            await until(pilot, lambda: app.engine is not None and not app.engine.busy)
             await ready(pilot, app)
             gate.set()
             assert "Stopped." in screen_text(app)

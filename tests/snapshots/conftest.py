@@ -6,12 +6,22 @@ import shutil
 from pathlib import Path
 
 import pytest
+from textual import pilot
 
+from muniment.tui.app import MunimentApp
 from support.app import project_at, write_record
 from support.environment import user_variables
+from support.pilot import PatientPilot
 
 ROOT = Path("/tmp/muniment-pictures")
 """A fixed place, because its path is part of the pictures."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drive every app by the patient pilot; a machine that stands still meanwhile is no part of a picture."""
+    monkeypatch.setattr(pilot, "Pilot", PatientPilot)
+    monkeypatch.setattr(MunimentApp, "heart_clocks", (lambda: 0.0,))
 
 
 @pytest.fixture

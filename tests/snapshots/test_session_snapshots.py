@@ -13,11 +13,11 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from muniment.tui.app import MunimentApp
-from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.screens.keymap import KeymapScreen
 from support.app import (
     allow,
     boot_for,
+    decide,
     dialog,
     ready,
     say,
@@ -87,17 +87,10 @@ def picture(
 async def conversation(app: MunimentApp, pilot: Pilot[int]) -> None:
     """Save a record, refuse an entry, read the record, and have a draft begun."""
     await say(pilot, app, SAVE)
-    shown = await dialog(pilot, app)
-    await until(pilot, lambda: shown.gate.armed)
-    await pilot.press("end")
-    await until(pilot, lambda: shown.gate.unlocked)
     await allow(pilot, app)
     await ready(pilot, app)
     await say(pilot, app, REMEMBER)
-    shown = await dialog(pilot, app)
-    await until(pilot, lambda: shown.gate.armed)
-    await pilot.press("d")
-    await until(pilot, lambda: not isinstance(app.screen, ApprovalScreen))
+    await decide(pilot, app, await dialog(pilot, app), "d")
     await ready(pilot, app)
     await say(pilot, app, "Use memory_retrieve to fetch pilot-review-rule.")
     await ready(pilot, app)

@@ -20,7 +20,7 @@ from muniment.settings.values import ApprovalSettings, TuiSettings
 from muniment.tui.app import MunimentApp
 from muniment.tui.boot import Boot
 from muniment.tui.modals.approval import ApprovalScreen
-from support.pilot import PatientPilot
+from support.approvals import counts_from
 from support.poll import PATIENCE
 
 QUIET = 0.0
@@ -72,8 +72,7 @@ async def opened(
     """
     app = MunimentApp(boot)
     app.heart_clocks = (lambda: 0.0,)
-    async with app.run_test(size=size, notifications=True) as plain:
-        pilot = PatientPilot(plain.app)
+    async with app.run_test(size=size, notifications=True) as pilot:
         if boot.pick:
             await until(pilot, lambda: type(app.screen).__name__ == "RecipePicker")
             await pilot.pause()
@@ -117,18 +116,22 @@ async def say_and_go_on(pilot: Pilot[int], app: MunimentApp, text: str, draft: s
 
 
 async def allow(pilot: Pilot[int], app: MunimentApp) -> None:
-    """Allow the proposal that waits, as soon as its dialog is armed."""
-    await decide(pilot, app, await dialog(pilot, app), "a")
+    """Read the proposal that waits to its end and allow it, as soon as its dialog is armed."""
+    shown = await dialog(pilot, app)
+    await until(pilot, lambda: counts_from(shown) is not None)
+    if not shown.gate.unlocked:
+        await pilot.press("end")
+        await until(pilot, lambda: shown.gate.unlocked)
+    await decide(pilot, app, shown, "a")
 
 
 async def decide(pilot: Pilot[int], app: MunimentApp, shown: ApprovalScreen, key: str) -> None:
-    """Press a key that closes a dialog, as soon as that is armed, until it does."""
+    """Press a key that closes a dialog, as soon as it counts, until it does."""
     deadline = time.monotonic() + PATIENCE
-    # The key must stand alone for a moment, so it is pressed once and waited for. A machine that stands still
-    # meanwhile voids it, as it must; then a person presses it once more.
+    # The key must stand alone for a moment, so it is pressed once and waited for.
     while app.screen is shown:
         assert time.monotonic() < deadline, f"nothing was decided on\n{screen_text(app)}"
-        await until(pilot, lambda: app.screen is not shown or shown.gate.armed)
+        await until(pilot, lambda: app.screen is not shown or counts_from(shown) is not None)
         if app.screen is shown:
             await pilot.press(key)
             alone = time.monotonic() + ALONE_SECONDS
@@ -140,6 +143,11 @@ async def dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
     await until(pilot, lambda: bool(app.desk.pending))
     if not isinstance(app.screen, ApprovalScreen):
         await pilot.press("f4")
+    return await opened_dialog(pilot, app)
+
+
+async def opened_dialog(pilot: Pilot[int], app: MunimentApp) -> ApprovalScreen:
+    """Wait for a dialog that opens without another key."""
     await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
     assert isinstance(app.screen, ApprovalScreen)
     return app.screen

@@ -23,7 +23,6 @@ from muniment.tui import front_door
 from muniment.tui.approvals import ApprovalDesk
 from muniment.tui.front_door import FrontDoorApp
 from muniment.tui.modals.approval import ApprovalScreen
-from support.pilot import PatientPilot
 from support.poll import PATIENCE
 
 START = 1_000.0
@@ -161,8 +160,8 @@ async def running(
     times = Time()
     app = DeskApp(quiet_seconds, theme, times)
     with patch.object(message, "_time", times), patch.object(front_door, "_time", times):
-        async with app.run_test(size=size, notifications=True) as plain:
-            yield app, PatientPilot(plain.app), times
+        async with app.run_test(size=size, notifications=True) as pilot:
+            yield app, pilot, times
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: float = PATIENCE) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from support.environment import isolated
+from support.poll import PATIENCE
 from support.terminal import COMMAND
 
 
@@ -48,7 +49,7 @@ def run(
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=2 * PATIENCE,
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)

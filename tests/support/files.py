@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.poll import PATIENCE
+
 _KILLED_AT = """
 import os, signal, sys
 from pathlib import Path
@@ -27,7 +29,7 @@ files.write_atomic(target, data)
 def write_killed_at(step: str, target: Path, data: str) -> int:
     """Write atomically in another process that is killed at its first `os.<step>`; return its code."""
     return subprocess.run(
-        [sys.executable, "-c", _KILLED_AT, step, str(target), data], check=False, timeout=30
+        [sys.executable, "-c", _KILLED_AT, step, str(target), data], check=False, timeout=PATIENCE
     ).returncode
 
 
@@ -60,7 +62,7 @@ class Holder:
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE)
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate("\n" if self._process.poll() is None else None, timeout=10)
+        self._process.communicate("\n" if self._process.poll() is None else None, timeout=PATIENCE)

@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from support.poll import PATIENCE
 from support.server_wire import Call, chat_events, ends_reply, read_request, responses_events
 
 End = Literal["end", "close", "reset", "stall"]
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = PATIENCE
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,9 @@ from muniment.session.options import StartOptions
 from muniment.session.start import open_session
 from muniment.tools.base import InvalidArguments, Tool, ToolContext, ToolResult
 from muniment.tools.registry import Registry
+from support.poll import PATIENCE
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = PATIENCE
 
 
 @dataclass(frozen=True)

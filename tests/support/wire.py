@@ -22,10 +22,14 @@ from muniment.model.openai_chat import OpenAIChatModel
 from muniment.model.openai_responses import OpenAIResponsesModel
 from muniment.model.openai_wire import OpenAIModel
 from muniment.settings import ModelSettings
+from support.poll import PATIENCE
 
 Wire = Literal["chat", "responses"]
 WIRES: tuple[Wire, ...] = ("chat", "responses")
+
 KEY = "sk-test-Zq81LmPv30XyTr"
+SILENCE = 1.5
+"""Seconds of a time limit that a silent server is to outlast, and that a slow machine's first word is not."""
 HELLO = ModelRequest("Be brief.", (UserItem("Hello?"),))
 
 
@@ -67,7 +71,9 @@ async def hear(model: Model, request: ModelRequest = HELLO) -> Heard:
     return heard
 
 
-def endpoint(base_url: str, wire: Wire = "chat", *, key: str | None = KEY, timeout: float = 5.0) -> Endpoint:
+def endpoint(
+    base_url: str, wire: Wire = "chat", *, key: str | None = KEY, timeout: float = PATIENCE
+) -> Endpoint:
     settings = ModelSettings(name="local", base_url=base_url, api=wire)
     found = endpoint_of(settings, {} if key is None else {"OPENAI_API_KEY": key})
     return replace(found, timeout_seconds=timeout)
@@ -79,7 +85,7 @@ async def asking(
     wire: Wire = "chat",
     *,
     key: str | None = KEY,
-    timeout: float = 5.0,  # noqa: ASYNC109 - a setting of the model
+    timeout: float = PATIENCE,  # noqa: ASYNC109 - a setting of the model
     strict: bool = False,
 ) -> AsyncIterator[OpenAIModel]:
     """A model at that address, closed at the end."""

@@ -12,6 +12,7 @@ from muniment.memory.team.consolidate_prompt import DigestRejected, accept, prom
 from muniment.model.base import Finished, ModelError, ModelEvent, ModelRequest, ToolCall, Usage, UserItem
 from muniment.session.team.digesting import Digested, digested, prepare
 from support.consolidation import archived, entries, inbox, settings, world
+from support.poll import PATIENCE
 from support.session import Say, StepModel
 from support.team import USER, Workspace
 
@@ -101,7 +102,7 @@ async def test_a_late_answer_of_a_model_that_cannot_be_stopped_counts_for_nothin
     done = await digested(made.surfaces, prepare(made.surfaces), model, seconds=0.05, grace=0.05)
     assert done.preview.by == "rules"
     await model.close()
-    await asyncio.wait_for(model.ended.wait(), 5)
+    await asyncio.wait_for(model.ended.wait(), PATIENCE)
     made.team.consolidation.apply(done.preview, USER)
     assert "Locks and clocks" not in made.team.notes.read()
 

@@ -21,6 +21,12 @@ def wrong(done: Result) -> dict[str, str]:
     return {each["name"]: each["text"] for each in done.json["findings"] if not each["ok"]}
 
 
+def databases(directory: Path) -> dict[str, bytes]:
+    """Return every file but the companions of databases, which come and go with each that is opened."""
+    found = tree_digest(directory)
+    return {name: data for name, data in found.items() if not name.endswith(("-wal", "-shm"))}
+
+
 def doctor(cli: Inside, *more: str) -> Result:
     return cli("memory", "doctor", "--json", *more)
 
@@ -99,9 +105,9 @@ def test_names_that_are_one_on_a_disk_that_ignores_case_are_named(cli: Inside, w
 
 
 def test_an_index_that_lies_is_found_and_made_anew(cli: Inside, work: Path, user: Path) -> None:
-    before = tree_digest(user / "cache")
+    before = databases(user / "cache")
     assert doctor(cli).code == 0
-    assert tree_digest(user / "cache") == before
+    assert databases(user / "cache") == before
     for path in (user / "cache" / "memindex").glob("*.db"):
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE body SET content = 'Black only'")

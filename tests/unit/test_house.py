@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.environment import REPOSITORY, isolated
+from support.poll import PATIENCE
 
 APP = REPOSITORY / "app" / "muniment"
 SOURCES = sorted(APP.rglob("*.py"))
@@ -199,7 +200,7 @@ def test_a_search_that_finds_its_index_fresh_loads_nothing_that_reads_writes_or_
 ) -> None:
     stored = ("memory", "store", "--title", "A wombat", "--content", "was seen", "--tag", "seen")
     loaded(user, tmp_path, *stored)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     needless = {"secrets", "shutil", "random", "subprocess", "muniment.settings", "muniment.memory.journal"}
     needless |= {f"muniment.memory.records.{name}" for name in ("plans", "planning", "record", "store")}
     # A file changed just now is read again until its time tells that it was not changed since.

@@ -20,7 +20,7 @@ from muniment.memory.records.index.search import SearchResult
 from muniment.memory.records.scan import COARSE_CLOCK_NS
 from muniment.memory.records.scope import resolve_chain
 from muniment.memory.records.store import RecordStore
-from support.poll import until
+from support.poll import PATIENCE, until
 from support.records import World, put, tree_digest
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -279,7 +279,7 @@ def test_a_search_answers_rightly_while_another_process_holds_the_write_lock(des
         assert result.searched == 2
         assert result.notice is not None
         assert "another process" in result.notice
-        holder.communicate(b"\n", timeout=10)
+        holder.communicate(b"\n", timeout=PATIENCE)
     assert sorted(desk.ids("alpha")) == ["new", "old"]
     assert desk.search("alpha").notice is None
 

@@ -15,6 +15,7 @@ from muniment.memory.ledger.database import MIGRATIONS, VERSION, run_script
 from muniment.memory.ledger.faults import LedgerFault
 from muniment.memory.ledger.row import Row
 from support.ledger import ENGINE, HAND, Place, all_rows, go, row, waiting
+from support.poll import PATIENCE
 
 FIRST_COLUMNS = (
     "id, type, scope_kind, scope_key, project, title, body, trust, status, source, source_key, paths, tags,"
@@ -165,7 +166,7 @@ def test_a_newer_version_that_comes_while_this_one_waits_to_migrate_is_left_alon
         monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: connect(*given, factory=Told, **more))
         waiting = threading.Thread(target=write)
         waiting.start()
-        assert waits.wait(20)
+        assert waits.wait(PATIENCE)
         newer.execute("COMMIT")
         waiting.join(20)
     monkeypatch.undo()

@@ -12,9 +12,11 @@ import pytest
 
 from muniment.memory.records.plans import ChangedAfterApproval, DeleteRequest, StoreRefused, StoreRequest
 from muniment.memory.records.record import encode
+from muniment.memory.records.scope import ScopeChain
 from muniment.memory.records.store import RecordStore
 from muniment.memory.records.writing import commit_plan
 from muniment.safety.errors import InvalidInput, NotFound
+from support.poll import PATIENCE
 from support.records import AGENT, START, USER, World, delete, put, store, tree_digest
 
 PAST = "2026-10-25T03:07:29Z"
@@ -323,7 +325,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     cwd = world.directory("work", scope=True)
     path = put(cwd / ".muniment", "r")
     records = world.store(cwd)
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + PATIENCE
     # Until the file is older than the border of coarse clocks each look reads it anew.
     while records.snapshot().entries[0].meta is not records.snapshot().entries[0].meta:
         assert time.monotonic() < deadline
@@ -404,6 +406,25 @@ def test_a_file_that_appeared_after_approval_is_not_overwritten(tmp_path: Path) 
     with pytest.raises(ChangedAfterApproval):
         records.commit(plan, AGENT)
     assert path.read_bytes() == before
+
+
+def test_a_free_id_that_another_process_takes_before_it_is_looked_at_again_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work", scope=True)
+    really = RecordStore._taken
+
+    def overtaken(self: RecordStore, chain: ScopeChain, record_id: str) -> bool:
+        taken = really(self, chain, record_id)
+        if record_id == "rule" and not taken:
+            put(cwd / ".muniment", "rule", title="Rule", content="of another")
+        return taken
+
+    monkeypatch.setattr(RecordStore, "_taken", overtaken)
+    outcome = store(world.store(cwd), "Rule", "mine")
+    assert (outcome.id, outcome.created) == ("rule-2", True)
+    assert world.store(cwd).get("rule").record.content == "of another"
 
 
 def test_a_file_that_appears_while_its_directory_is_made_is_not_overwritten(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from muniment.session.engine import Engine
 from muniment.session.events import Notice
 from muniment.session.team.upkeep import is_due, upkeep
 from support.consolidation import add_notes, consolidate, inbox
+from support.poll import PATIENCE
 from support.session import Place, Say, StepModel, only, run
 from support.team import USER, tree
 
@@ -133,7 +134,7 @@ async def test_an_interrupt_while_a_digest_is_made_ends_it_and_writes_nothing(tm
     engine = place.open(model)
     add_notes(engine.surfaces, 3)
     task = asyncio.ensure_future(run(engine))
-    await asyncio.wait_for(model.asked.wait(), 5)
+    await asyncio.wait_for(model.asked.wait(), PATIENCE)
     engine.interrupt()
     ended, events = await task
     assert ended.status == "completed"

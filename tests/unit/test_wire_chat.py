@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from muniment.model.base import Finished, Usage
 from muniment.model.openai_chat import ChatReader
+from support.poll import PATIENCE
 from support.server import Reply, serve
 from support.server_wire import chunk, sse
-from support.wire import Heard, asking, hear
+from support.wire import SILENCE, Heard, asking, hear
 
 STORE = '{"id": "a", "title": "A", "content": "alpha"}'
 
 
-async def replay(*raw: bytes, ends: Any = "end", timeout: float = 5.0) -> Heard:  # noqa: ASYNC109
+async def replay(*raw: bytes, ends: Any = "end", timeout: float = PATIENCE) -> Heard:  # noqa: ASYNC109
     with serve([Reply(raw=raw, ends=ends)]) as server:
         async with asking(server.base_url, timeout=timeout) as model:
             return await hear(model)
@@ -398,13 +399,13 @@ async def test_fields_of_odd_types_do_not_swallow_their_chunk() -> None:
 
 
 async def test_a_silent_stream_ends_by_the_time_limit_with_what_it_had() -> None:
-    heard = await replay(sse(chunk({"content": "Part"}), done=False), ends="stall", timeout=0.2)
+    heard = await replay(sse(chunk({"content": "Part"}), done=False), ends="stall", timeout=SILENCE)
     assert (heard.finished.text, heard.finished.finish) == ("Part", "broken")
-    assert "0.2 s" in (heard.finished.note or "")
+    assert f"{SILENCE} s" in (heard.finished.note or "")
 
 
 async def test_silence_before_the_first_byte_is_a_time_out_that_names_the_setting() -> None:
-    heard = await replay(b"", ends="stall", timeout=0.2)
+    heard = await replay(b"", ends="stall", timeout=SILENCE)
     assert heard.failure.kind == "timeout"
     assert "model.timeout_seconds" in heard.failure.sentence
 

@@ -16,7 +16,7 @@ from muniment.model.base import ModelError
 from muniment.model.faults import EXCERPT_MAX, connection_fault, excerpt, status_fault
 from support.server import LoopbackServer, Recorded, Reply, serve
 from support.server_wire import chunk, sse
-from support.wire import HELLO, KEY, WIRES, Wire, asking, endpoint, hear
+from support.wire import HELLO, KEY, SILENCE, WIRES, Wire, asking, endpoint, hear
 
 
 async def failed(
@@ -146,11 +146,11 @@ async def test_a_refusal_without_an_end_is_cut_off() -> None:
 async def test_silence_in_place_of_an_answer_is_a_time_out_that_names_the_setting() -> None:
     gate = threading.Event()
     with serve([Reply(text="late", gate=gate)]) as server:
-        async with asking(server.base_url, timeout=0.2) as model:
+        async with asking(server.base_url, timeout=SILENCE) as model:
             failure = (await hear(model)).failure
         gate.set()
     assert failure.kind == "timeout"
-    assert "0.2 s (model.timeout_seconds)" in failure.sentence
+    assert f"{SILENCE} s (model.timeout_seconds)" in failure.sentence
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

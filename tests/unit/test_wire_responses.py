@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from muniment.model.base import Usage
 from muniment.model.openai_responses import ResponsesReader
+from support.poll import PATIENCE
 from support.server import Reply, serve
 from support.server_wire import Call, sse
 from support.wire import Heard, asking, hear
@@ -18,7 +19,7 @@ from support.wire import Heard, asking, hear
 STORE = '{"id": "a", "title": "A", "content": "alpha"}'
 
 
-async def replay(*events: object, ends: Any = "end", timeout: float = 5.0) -> Heard:  # noqa: ASYNC109
+async def replay(*events: object, ends: Any = "end", timeout: float = PATIENCE) -> Heard:  # noqa: ASYNC109
     raw = sse(*events, done=False, named=True)
     with serve([Reply(raw=raw, ends=ends)]) as server:
         async with asking(server.base_url, "responses", timeout=timeout) as model:

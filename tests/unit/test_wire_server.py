@@ -17,6 +17,7 @@ import pytest
 
 from muniment.model.base import AssistantItem, ModelRequest, ToolItem, ToolSpec, UserItem
 from muniment.model.rehearsal import RehearsalModel
+from support.poll import PATIENCE
 from support.server import Reply, rehearse, serve
 from support.server_wire import Call
 from support.wire import HELLO, WIRES, Wire, asking, hear
@@ -89,7 +90,7 @@ async def test_a_request_that_does_not_fit_its_script_fails_the_block() -> None:
 
 async def test_models_are_listed_and_other_paths_are_not_found() -> None:
     def get(url: str) -> bytes:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             data: bytes = answer.read()
             return data
 

@@ -119,9 +119,13 @@ class RecordStore(ListedStore):
         chain = self.chain()
         scope, new = planning.store_target(chain, request.scope)
         now = self.clock()
-        record_id = request.id or free_id(derive_id(request.title), lambda name: self._taken(chain, name))
+        while True:
+            record_id = request.id or free_id(derive_id(request.title), lambda name: self._taken(chain, name))
+            before, data_before = self._current(scope, record_id)
+            # A free name that another process took just now is no record that was meant.
+            if request.id or data_before is None:
+                break
         path = record_path(scope, record_id)
-        before, data_before = self._current(scope, record_id)
         after = planning.merge(request, record_id, before, _source(origin), now)
         warnings = planning.place_warnings(chain, scope, new)
         copies, _ = self._copies(chain, record_id)
