@@ -540,3 +540,17 @@ async def test_closing_releases_the_model_and_ends_a_turn(place: Place) -> None:
     with pytest.raises(TurnRefused):
         await engine.turn("more", lambda event: None)
     await engine.close()
+
+
+async def test_whoever_closes_a_session_that_is_being_closed_waits_for_its_end(place: Place) -> None:
+    model = StepModel(Say(pieces=("a",), hang=True))
+    engine = place.open(model)
+    task = asyncio.ensure_future(engine.turn("one", lambda event: None))
+    await model.waiting.wait()
+    first = asyncio.ensure_future(engine.close())
+    await asyncio.sleep(0)
+    await engine.close()
+    assert place.kinds(engine.id)[-1] == "turn_end"
+    assert model.closed
+    await first
+    assert (await task).status == "cancelled"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pty
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 
-from muniment.tui.key_wire import KeyParser
+from muniment.tui.key_wire import KeyDecoder, KeyParser, SteadyWriter
 
 
 def keys(data: str) -> list[str]:
@@ -52,3 +55,44 @@ def test_what_is_no_key_is_passed_over(data: str) -> None:
 )
 def test_no_sequence_ends_the_reading(parts: list[str]) -> None:
     assert isinstance(keys("".join(parts)), list)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=6), max_size=6))
+def test_any_bytes_become_the_text_that_they_hold(pieces: list[bytes]) -> None:
+    decoder = KeyDecoder()
+    read = "".join([*map(decoder.decode, pieces), decoder.decode(b"", final=True)])
+    assert read == b"".join(pieces).decode("utf-8", "replace")
+
+
+def test_a_keyboard_that_gives_nothing_has_ended() -> None:
+    with pytest.raises(EOFError):
+        KeyDecoder().decode(b"")
+
+
+def test_an_output_that_does_not_wait_is_waited_for_and_gets_all_of_it() -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    pieces = [f"{number} é {'x' * 99_991}\n" for number in range(10)]
+    got = bytearray()
+    with os.fdopen(write, "w") as end:
+        writer = SteadyWriter(end)
+        writer.start()
+        for piece in pieces:
+            writer.write(piece)
+        while len(got) < len("".join(pieces).encode()):
+            got += os.read(read, 65_536)
+        writer.stop()
+    os.close(read)
+    assert got.decode() == "".join(pieces)
+
+
+def test_an_output_that_is_gone_holds_nobody_up() -> None:
+    keyboard, screen = pty.openpty()
+    with os.fdopen(screen, "w") as end:
+        os.close(keyboard)
+        writer = SteadyWriter(end)
+        writer.start()
+        for _ in range(200):
+            writer.write("x" * 10_000)
+        writer.stop()
+        assert not writer.is_alive()

@@ -72,6 +72,7 @@ class Engine:
         self._task: asyncio.Task[Any] | None = None
         self._interrupted = False
         self._closed = False
+        self._closing = asyncio.Lock()
 
     @property
     def id(self) -> str:
@@ -253,10 +254,13 @@ class Engine:
         return self._context.assemble(items, history.summary, turn_blocks=blocks, notices=notices)
 
     async def close(self) -> None:
-        """End what runs, release the model and the session's lock; safe to call twice."""
-        if self._closed:
-            return
-        self._closed = True
+        """End what runs, release model and lock; whoever calls it again waits for the same end."""
+        first, self._closed = not self._closed, True
+        async with self._closing:
+            if first:
+                await self._close()
+
+    async def _close(self) -> None:
         task = self._task
         self.interrupt()
         if task is not None:

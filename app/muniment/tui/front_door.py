@@ -90,14 +90,20 @@ class FrontDoorApp(App[int]):
         super().__init__(*args, **kwargs)
         self.last_key_time = float("-inf")
         """When the last key or paste was made that was not meant for a guarded screen, on `made_clock`."""
+        self.when_terminal_lost: Callable[[], None] = self.exit
         self._heartbeat: Heartbeat | None = None
         self._watchers: list[InputGuard] = []
         self._farewells: list[Callable[[], None]] = []
 
     def get_driver_class(self) -> type[Driver]:
-        from muniment.tui.key_wire import reading_keys
+        from muniment.tui.key_wire import steady
 
-        return reading_keys(super().get_driver_class())
+        return steady(super().get_driver_class(), self.terminal_lost)
+
+    def terminal_lost(self) -> None:
+        """Hear, from any thread, that there is no terminal any more."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.when_terminal_lost)
 
     @property
     def guard(self) -> InputGuard | None:

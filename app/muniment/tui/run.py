@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+from muniment.cli.shell import INTERRUPTED
 from muniment.tui.boot import Boot
 
 
@@ -12,9 +13,11 @@ def run_tui(boot: Boot) -> int:
     # What is loaded here stays: collecting it again and again would cost as much as the first frame.
     gc.disable()
     from muniment.tui.app import MunimentApp
+    from muniment.tui.ending import Ending
 
     app = MunimentApp(boot, suits_terminal=True)
     gc.freeze()
     gc.enable()
-    app.run()
-    return app.return_code or 0
+    with Ending(app) as ending:
+        app.run()
+    return INTERRUPTED if ending.happened else app.return_code or 0
