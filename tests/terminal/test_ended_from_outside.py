@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import run
 from support.journey import say
 from support.poll import until
 from support.server import LoopbackServer, Reply, serve
@@ -125,3 +126,48 @@ def test_bytes_that_are_no_text_end_nothing_and_are_seen(
         terminal.wait_for("ok")
         terminal.press("ctrl+q")
         assert terminal.exit_code() == 0
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Path:
+    """An editor that says when it is interrupted, and puts a line that is typed into the text."""
+    program = tmp_path / "editor"
+    program.write_text(
+        "#!/bin/sh\ntrap 'echo HEARD' INT\necho EDITOR HAS IT\n"
+        'until read -r line; do :; done\nsed -i "s/draft/$line/" "$1"\n'
+    )
+    program.chmod(0o755)
+    return program
+
+
+def test_an_interrupt_in_the_editor_is_the_editors_and_ends_nothing_here(
+    project: Path, user: Path, server: LoopbackServer, editor: Path
+) -> None:
+    arguments = ["run", "--new", "--provider", "rehearsal"]
+    with Terminal(arguments, cwd=project, base=user, env={"VISUAL": str(editor)}) as terminal:
+        terminal.wait_for("ready")
+        terminal.send("a draft")
+        terminal.wait_for("a draft")
+        terminal.send("\x07")
+        terminal.wait_for("EDITOR HAS IT")
+        terminal.press("ctrl+c")
+        terminal.wait_for("HEARD")
+        terminal.send("text\n")
+        terminal.wait_for("a text", "MANUAL")
+        terminal.settle()
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+
+
+def test_an_interrupt_in_the_editor_of_a_command_loses_no_text(
+    project: Path, user: Path, editor: Path
+) -> None:
+    entry = ["--name", "style", "--type", "user", "--summary", "a draft"]
+    assert run("user", "save", *entry, cwd=project, base=user).code == 0
+    with Terminal(["user", "edit", "style"], cwd=project, base=user, env={"VISUAL": str(editor)}) as terminal:
+        terminal.wait_for("EDITOR HAS IT")
+        terminal.press("ctrl+c")
+        terminal.wait_for("HEARD")
+        terminal.send("text\n")
+        assert terminal.exit_code() == 0
+    assert "a text" in (user / "data" / "user" / "style.md").read_text()

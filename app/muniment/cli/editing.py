@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 from muniment.cli.shell import Shell, UsageError
@@ -23,7 +25,7 @@ def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
         copy = Path(directory) / name
         copy.write_bytes(data)
         try:
-            code = subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
+            code = run_editor(command, copy)
         except (OSError, ValueError) as error:
             why = reason_of(error) if isinstance(error, OSError) else str(error)
             raise MunimentError(f"The editor {command} could not be started: {why}.") from error
@@ -33,3 +35,16 @@ def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
     if after == data:
         raise MunimentError("The text is as it was; nothing was changed.")
     return after
+
+
+def run_editor(command: str, copy: Path) -> int:
+    """Let an editor have the terminal and return its exit code; `OSError` or `ValueError` where none starts."""
+    # Ctrl+C in the editor reaches everybody at the terminal. It is meant for the editor, whose text would be
+    # lost if this process ended over it; and it must be heard there, so it is not ignored but passed over.
+    alone = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, lambda *_: None) if alone else None
+    try:
+        return subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
+    finally:
+        if alone:
+            signal.signal(signal.SIGINT, before)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import SuspendNotSupported
 
+from muniment.cli.editing import run_editor
 from muniment.safety.errors import MunimentError, reason_of
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def edit_bytes(app: MunimentApp, name: str, data: bytes) -> bytes:
         copy.write_bytes(data)
         try:
             with app.suspend():
-                code = subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
+                code = run_editor(command, copy)
         except SuspendNotSupported as error:
             raise NoEditor("This terminal cannot be lent to an editor.") from error
         except (OSError, ValueError) as error:
