@@ -241,3 +241,18 @@ async def test_a_record_is_read_beside_what_is_known_about_it_where_there_is_roo
             pilot, lambda: all(each in text_in(app, text) for each in ("Fields", "Content", "History"))
         )
         assert text.has_focus
+
+
+async def test_why_a_part_of_a_request_is_absent_is_told_once_in_the_list_and_once_beside_it(
+    tmp_path: Path,
+) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(160, 45)) as (app, pilot):
+        await pilot.press("f5")
+        await until(pilot, lambda: "a summary is made above" in screen_text(app))
+        listed = app.screen.query_one("#inspector-parts", OptionList)
+        texts = [str(listed.get_option_at_index(at).prompt) for at in range(listed.option_count)]
+        listed.highlighted = next(at for at, each in enumerate(texts) if "Summary" in each)
+        pane = app.screen.query_one("#inspector-text")
+        why = "absent: nothing was summarised"
+        await until(pilot, lambda: why in text_in(app, pane))
+        assert screen_text(app).count(why) == 2

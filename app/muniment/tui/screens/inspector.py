@@ -125,7 +125,8 @@ class InspectorScreen(Sheet[None]):
             pane.show([Line(each) for each in reading(shown.raw).split("\n")])
             return
         part = shown.parts[at]
-        pane.border_title = safe_line(f"{part.title}  {part.amount}")
+        # Why a part is absent is told in the text itself.
+        pane.border_title = safe_line(f"{part.title}  {part.amount}" if part.present else part.title)
         self._text = part.text
         pane.show(_part_lines(part))
 
@@ -210,7 +211,7 @@ def _part_lines(part: Part) -> list[Line]:
             lines += [Line(""), Line("As the model receives it", "heading")]
         lines += _lines(part.text)
     elif not part.present:
-        lines.append(Line(f"{part.title}: {part.amount}", "muted"))
+        lines.append(Line(part.amount, "muted"))
     return lines
 
 

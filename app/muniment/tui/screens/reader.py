@@ -29,7 +29,7 @@ class Reader(Modal[str | None]):
     """From so many cells on there is room for a text and what is known about it side by side."""
     AUTO_FOCUS: ClassVar[str | None] = "#reader-text"
     BINDING_GROUP_TITLE = "Reading"
-    HELP = "Arrow keys scroll; Escape goes back."
+    HELP = "Arrow keys scroll; on a wide screen Tab goes to what is known about it. Escape goes back."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Back", tooltip="Back to where you were", id="reader.back"),
     ]

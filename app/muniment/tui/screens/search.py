@@ -46,8 +46,8 @@ class SearchScreen(Sheet[None]):
     BINDING_GROUP_TITLE = "Search"
     HELP = (
         "Type words, of the last one half will do; Enter or Down reaches the hits, Enter there opens one and "
-        "Escape comes back here. Kind and scope narrow; what is overridden, expired, held or retracted is "
-        "shown on demand."
+        "Escape comes back here; a wide screen shows the hit beside the list. Kind and scope narrow; what is "
+        "overridden, expired, held or retracted is shown on demand."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Back to the session", id="search.back"),
