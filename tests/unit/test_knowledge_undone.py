@@ -19,6 +19,7 @@ from muniment.memory.team.entry import Entry, NewEntry
 from muniment.memory.team.refusals import TeamRefused
 from muniment.memory.team.rows import entry_row
 from muniment.paths import resolve_paths
+from muniment.safety.errors import NotFound
 from muniment.settings import Settings
 from support.command import Inside
 from support.consolidation import rows
@@ -142,6 +143,27 @@ def test_an_entry_that_was_made_of_a_note_goes_and_gives_the_note_back_in_one_st
     assert not entry.path.exists()
     assert note.path.read_bytes() == before
     assert [each.status for each in state(made)] == ["retracted"]
+
+
+def test_an_undo_that_is_cut_off_between_row_and_file_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made)
+
+    def cut_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for place in ("muniment.memory.team.follow.follow_undo", "muniment.memory.journal_undo.remove_file"):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, cut_off)
+            with pytest.raises(KeyboardInterrupt):
+                undo(made)
+    undo(made)
+    assert not entry.path.exists()
+    assert [each.status for each in state(made)] == ["retracted"]
+    with pytest.raises(NotFound):
+        made.surfaces.records.plan_undo()
 
 
 def test_what_was_judged_between_deletion_and_undo_is_not_judged_again(tmp_path: Path) -> None:

@@ -181,13 +181,20 @@ def plan_restore(
 
 
 def commit_undo(
-    journal: Journal, plan: UndoPlan, origin: Origin, *, allows: Callable[[UndoPlan], None] | None = None
+    journal: Journal,
+    plan: UndoPlan,
+    origin: Origin,
+    *,
+    allows: Callable[[UndoPlan], None] | None = None,
+    follows: Callable[[UndoPlan, Origin], None] | None = None,
 ) -> Undone:
     """Do what an undo plan says if all its files still are what was seen; raise `CannotUndo` if not.
 
-    `allows` is called under the locks and raises where something else stands against it. Cut off between two
-    parts, the next undo takes back the rest.
+    `allows` is called under the locks and raises where something else stands against it. `follows` brings
+    what hangs on the files to what they will say; its fault is raised at the end, the files are done all the
+    same. Cut off anywhere, the next undo takes back the rest.
     """
+    fault: MunimentError | None = None
     places = {os.path.realpath(part.entry.directory): Path(part.entry.directory) for part in plan.parts}
     with ExitStack() as held:
         for _, place in sorted(places.items()):  # one order for everybody, so that no two wait for each other
@@ -196,6 +203,12 @@ def commit_undo(
             allows(plan)
         _whole(journal, plan)
         before = [_unchanged(part) for part in plan.parts]
+        if follows is not None:
+            # Before the files: cut off in between, the write still stands and is taken back once more.
+            try:
+                follows(plan, origin)
+            except MunimentError as error:
+                fault = error
         done: list[str] = []
         for part, data in zip(plan.parts, before, strict=True):
             try:
@@ -206,6 +219,8 @@ def commit_undo(
                 raise CannotUndo(
                     f"Only part of this was taken back, undo again for the rest: {error.sentence}"
                 ) from error
+    if fault is not None:
+        raise fault
     return Undone(plan, done[0], tuple(done[1:]))
 
 

@@ -46,7 +46,7 @@ class Surfaces:
 
         store = RecordStore(self.paths, self.cwd, journal=self.journal, clock=self.clock)
         store.before_undo = self._before_undo
-        store.after_undo = self._after_undo
+        store.beside_undo = self._beside_undo
         return store
 
     def _before_undo(self, plan: UndoPlan) -> None:
@@ -55,7 +55,7 @@ class Surfaces:
 
             finished(self.team, plan)
 
-    def _after_undo(self, plan: UndoPlan, origin: Origin) -> None:
+    def _beside_undo(self, plan: UndoPlan, origin: Origin) -> None:
         if any(part.entry.surface == "knowledge" for part in plan.parts):
             from muniment.memory.team.follow import follow_undo
 

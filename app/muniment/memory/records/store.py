@@ -59,8 +59,8 @@ class RecordStore(ListedStore):
         self._tidied: set[Path] = set()
         self.before_undo: Callable[[UndoPlan], None] | None = None
         """Raises where something unfinished stands against taking a write back."""
-        self.after_undo: Callable[[UndoPlan, Origin], None] | None = None
-        """What follows a write that was taken back, such as the ledger row of a knowledge entry."""
+        self.beside_undo: Callable[[UndoPlan, Origin], None] | None = None
+        """What goes and comes with a write that is taken back, such as the row of a knowledge entry."""
 
     # Reading
 
@@ -275,10 +275,7 @@ class RecordStore(ListedStore):
     def commit_undo(self, plan: UndoPlan, origin: Origin) -> Undone:
         from muniment.memory.journal_undo import commit_undo
 
-        done = commit_undo(self.journal, plan, origin, allows=self.before_undo)
-        if self.after_undo is not None:
-            self.after_undo(plan, origin)
-        return done
+        return commit_undo(self.journal, plan, origin, allows=self.before_undo, follows=self.beside_undo)
 
     # Parts
 

@@ -58,7 +58,7 @@ def finished(team: Team, plan: UndoPlan) -> None:
 
 
 def follow_undo(team: Team, plan: UndoPlan, origin: Origin) -> None:
-    """Bring the rows of knowledge entries to what their files say, after an act was taken back.
+    """Bring the rows of knowledge entries to what their files say, where an act is taken back.
 
     What the same act did to rows is taken back as it was; where the journal knows of no such act, or a row
     was judged since, rows go and come back by what the file says. Raise `TeamRefused` where the ledger
