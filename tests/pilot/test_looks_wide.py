@@ -11,9 +11,10 @@ from textual.widgets._select import SelectCurrent
 
 from muniment.paths import resolve_paths
 from muniment.session.recipes.recipe import load_recipe
+from muniment.tui.app import MunimentApp
 from muniment.tui.modals.form import Ask, Checked, Form
 from muniment.tui.screens.past import PastScreen
-from muniment.tui.screens.picker import ParameterForm
+from muniment.tui.screens.picker import ParameterForm, RecipePicker
 from muniment.tui.screens.reader import Reader, lines_of
 from muniment.tui.slash import COMMANDS
 from muniment.tui.views import file_sections
@@ -256,3 +257,18 @@ async def test_why_a_part_of_a_request_is_absent_is_told_once_in_the_list_and_on
         why = "absent: nothing was summarised"
         await until(pilot, lambda: why in text_in(app, pane))
         assert screen_text(app).count(why) == 2
+
+
+async def test_the_cursor_among_the_recipes_lies_on_a_recipe_only(tmp_path: Path) -> None:
+    app = MunimentApp(boot_for(project_at(tmp_path / "p"), pick=True))
+    async with app.run_test(size=(160, 45), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RecipePicker))
+        listed = app.screen.query_one("#recipes", OptionList)
+        await until(pilot, lambda: listed.option_count > 2)
+        title = app.screen.query_one("#recipe-pane")
+        for _ in range(2):
+            shown = str(listed.get_option_at_index(listed.highlighted or 0).prompt)
+            assert shown == shown.rstrip()
+            await until(pilot, lambda shown=shown: shown.startswith(f"{title.border_title} "))
+            await pilot.press("down")
+        await until(pilot, lambda: listed.highlighted == 4)

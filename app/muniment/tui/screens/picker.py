@@ -74,23 +74,27 @@ class RecipePicker(Sheet[Picked | Literal["leave"] | None]):
         chain = resolve_chain(self._boot.cwd, self._boot.paths)
         self._listed = [each for each in list_recipes(self._boot.paths, chain) if not each.shadowed]
         options = self.query_one("#recipes", OptionList)
-        for each in self._listed:
+        for number, each in enumerate(self._listed):
+            if number:
+                # A row of its own, so that the cursor does not lie on it as well.
+                options.add_option(Option(" ", disabled=True))
             about = each.description if each.recipe is not None else "cannot be used; see its faults"
             options.add_option(
                 Option(
                     Content.assemble(
                         (reading_line(each.name), "bold $primary" if each.recipe else "bold $error"),
                         (f"  {each.source}\n", "$secondary"),
-                        # Not indented: the lines that it breaks into would not be. A blank one ends it.
-                        f"{reading_line(about)}\n",
-                    )
+                        # Not indented: the lines that it breaks into would not be.
+                        reading_line(about),
+                    ),
+                    id=str(number),
                 )
             )
         options.highlighted = 0
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        each = self._listed[event.option_index]
+        each = self._listed[int(event.option_id or 0)]
         if each.recipe is None:
             text = safe("\n".join(fault.sentence for fault in each.faults))
         else:
@@ -100,7 +104,7 @@ class RecipePicker(Sheet[Picked | Literal["leave"] | None]):
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
-        each = self._listed[event.option_index]
+        each = self._listed[int(event.option_id or 0)]
         if each.recipe is None:
             self.notify("This recipe has faults; they stand beside the list.", markup=False, severity="error")
             return
