@@ -42,6 +42,18 @@ def work(cli: Inside, tmp_path: Path) -> Path:
     return tmp_path / ".muniment"
 
 
+def test_what_is_gone_before_it_is_closed_is_no_fault(work: Path) -> None:
+    paths = [work / "memory" / f"{name}.yaml" for name in ("left", "gone")]
+    for path in paths:
+        path.write_text("x")
+        path.chmod(0o644)
+    [found] = check_modes(list(walk(paths)))
+    assert found.fix is not None
+    paths[1].unlink()
+    found.fix()
+    assert paths[0].stat().st_mode & 0o777 == 0o600
+
+
 def test_what_others_can_read_is_named_and_closed(cli: Inside, work: Path, user: Path) -> None:
     (work / "memory" / "tea.yaml").chmod(0o644)
     (user / "data" / "journal").chmod(0o755)

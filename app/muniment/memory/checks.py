@@ -99,7 +99,9 @@ def check_modes(seen: Iterable[Seen]) -> Iterator[Finding]:
         mine = [each for each in open_ones if each.mine]
         yield Finding("modes", False, text, (lambda: close_to_others(mine)) if mine else None)
     if foreign:
-        yield Finding("owners", False, f"{_places(foreign)} belong to another user; give them to yourself.")
+        belong, them = ("belongs", "it") if len(foreign) == 1 else ("belong", "them")
+        text = f"{_places(foreign)} {belong} to another user; give {them} to yourself."
+        yield Finding("owners", False, text)
 
 
 def check_strays(seen: Iterable[Seen]) -> Iterator[Finding]:
@@ -118,7 +120,8 @@ def check_strays(seen: Iterable[Seen]) -> Iterator[Finding]:
         )
     ]
     if strays:
-        text = f"{_places(strays)} were left half-written by a process that was killed."
+        were = "was" if len(strays) == 1 else "were"
+        text = f"{_places(strays)} {were} left half-written by a process that was killed."
         yield Finding("strays", False, text, lambda: _remove(strays))
 
 
@@ -140,7 +143,10 @@ def close_to_others(seen: list[Seen]) -> str:
     """Make files and directories private and say which."""
     for each in seen:
         mode = PRIVATE_DIR if each.is_directory else PRIVATE_FILE
-        fd = os.open(each.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fd = os.open(each.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue  # gone since it was seen, and so open to nobody
         try:
             os.fchmod(fd, mode)
         finally:
@@ -156,7 +162,7 @@ def _remove(strays: list[Seen]) -> str:
             remove_half_export(each.path)
         else:
             each.path.unlink(missing_ok=True)
-    return f"{_places(strays)} were removed."
+    return f"{_places(strays)} {'was' if len(strays) == 1 else 'were'} removed."
 
 
 def _places(seen: list[Seen]) -> str:
