@@ -15,7 +15,7 @@ from muniment.settings.keymap import group_of, is_key, usable
 from muniment.tui.by_hand.door import verbs_of
 from muniment.tui.keymap import keys_page, known_bindings
 from muniment.tui.keynames import cell, key_name
-from muniment.tui.widgets.key_bar import LAST, Entry, fit
+from muniment.tui.widgets.key_bar import LAST, YIELDS, Entry, fit
 
 SESSION = [
     Entry("F1", "Help", "app.help"),
@@ -183,6 +183,14 @@ def test_eighty_columns_show_every_key_that_a_session_needs() -> None:
 
 def test_a_wide_screen_shows_everything_in_full() -> None:
     assert fit(SESSION, 118).entries == tuple(SESSION)
+
+
+def test_a_word_is_shortened_before_keys_run_into_each_other() -> None:
+    whole = sum(each.width for each in SESSION if each.id not in YIELDS) + 2 * 6
+    for room, gap, last in ((whole, 2, "Commands"), (whole - 1, 2, "Cmds"), (whole - 5, 2, "Cmds")):
+        found = fit(SESSION, room)
+        assert (found.gap, found.entries[-1].word, found.cut) == (gap, last, None)
+    assert fit(SESSION, whole - 5).entries[-2].word == "Sess"
 
 
 def test_a_narrow_screen_shortens_before_it_hides() -> None:

@@ -72,7 +72,16 @@ def fit(entries: Sequence[Entry], room: int) -> Fit:
     """Choose words and gaps so that as many keys as possible stand in `room` cells."""
     kept = [each for each in entries if each.id not in YIELDS]
     short = [each.shortened() for each in kept]
-    for some, gap in ((entries, 2), (kept, 2), (kept, 1), (short, 2), (short, 1)):
+    # A word or two is given up before the gaps: where keys run into each other, none of them is found.
+    fewer = [_shortened_behind(kept, count) for count in (1, 2)]
+    for some, gap in (
+        (entries, 2),
+        (kept, 2),
+        *((each, 2) for each in fewer),
+        (kept, 1),
+        (short, 2),
+        (short, 1),
+    ):
         if _width(some, gap) <= room:
             return Fit(tuple(some), gap)
     cut = len(short)
@@ -82,6 +91,15 @@ def fit(entries: Sequence[Entry], room: int) -> Fit:
         cut = min(cut, at)
         del short[at]
     return Fit(tuple(short), 1, cut)
+
+
+def _shortened_behind(entries: Sequence[Entry], count: int) -> list[Entry]:
+    """Shorten the last `count` words that have a short form: those are known best."""
+    found = list(entries)
+    at = [n for n, each in enumerate(found) if each.word in SHORT]
+    for n in at[-count:]:
+        found[n] = found[n].shortened()
+    return found
 
 
 def _worth(entry: Entry, first: Entry | None) -> int:
