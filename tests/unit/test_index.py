@@ -332,6 +332,23 @@ def test_levels_name_every_copy_and_every_file_that_is_skipped(desk: Desk) -> No
     assert ("link.yaml", "is a symbolic link") in without[1]  # type: ignore[index]
 
 
+def test_what_is_skipped_is_told_without_reading_the_rows_of_records(desk: Desk) -> None:
+    put(desk.scope_dir, "good", content="alpha")
+    put(desk.scope_dir, "bad", "id: other\ntitle: t\ncontent: c\n")
+    chain = resolve_chain(desk.project, desk.world.paths)
+    desk.ids("alpha")
+    asked: list[str] = []
+    states, _ = desk.catalog._states(chain, build=False, trust=False)
+    for state in states:
+        if state.connection is not None:
+            state.connection.set_trace_callback(asked.append)
+    assert [each.path.name for each in desk.catalog.skipped(chain)] == ["bad.yaml"]
+    assert asked
+    assert not [each for each in asked if "FROM record" in each]
+    assert desk.catalog.levels(chain)[1] == desk.catalog.skipped(chain)
+    assert [each for each in asked if "FROM record" in each]
+
+
 @pytest.mark.parametrize("query", ["", "***", "\0", "word " * 5_000, "x" * 100_000])
 def test_odd_queries_are_answered_politely(desk: Desk, query: str) -> None:
     put(desk.scope_dir, "r", content="a word")

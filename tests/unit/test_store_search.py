@@ -92,10 +92,12 @@ def test_a_large_chain_is_listed_from_its_index_with_the_same_result(tmp_path: P
     sizes = [path.stat().st_size for path in world.paths.memindex.glob("*.db")]
     assert max(sizes) >= INDEX_WORTH_BYTES
     listed = world.store(cwd).snapshot(all=True)
+    told = world.store(cwd).skipped()
     shutil.rmtree(world.paths.memindex)
     read = world.store(cwd).snapshot(all=True)
     assert listed == read
     assert len(listed.entries) == 122
+    assert told == world.store(cwd).skipped() == read.skipped != ()
 
 
 def test_similar_records_are_found_in_a_large_store_too(tmp_path: Path) -> None:

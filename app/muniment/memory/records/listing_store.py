@@ -35,6 +35,13 @@ class ListedStore(SearchedStore):
         levels, skipped, _ = self._levels(chain)
         return Snapshot(chain, tuple(resolve(levels, now, everything=all)), tuple(skipped))
 
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Return what was skipped, without the list of the rest."""
+        chain = self.chain()
+        if not self._seen and self._index_is_worth_it(chain):
+            return tuple(self._catalog.skipped(chain))
+        return tuple(self._levels(chain)[1])
+
     def stats(self) -> Stats:
         """Count the chain; a repeated id counts in each scope and once in `distinct`."""
         chain = self.chain()

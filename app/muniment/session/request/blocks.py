@@ -11,7 +11,7 @@ from muniment.safety.visible import reading_line
 
 if TYPE_CHECKING:
     from muniment.memory.recall.pack import RecalledRow
-    from muniment.memory.records.listing import Snapshot
+    from muniment.memory.records.scan import Skipped
     from muniment.memory.surfaces import Surfaces
     from muniment.session.recipes.recipe import Recipe
 
@@ -127,7 +127,7 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
     snapshot = surfaces.records.snapshot()
     digest = build_digest(snapshot)
-    notices, alerts = _passed_over(snapshot)
+    notices, alerts = _passed_over(snapshot.skipped)
     if not digest.items:
         return Provided(notices=notices, alerts=alerts)
     label = (
@@ -139,16 +139,16 @@ def digest_block(surfaces: Surfaces, query: BlockQuery) -> Provided:
 
 def unlisted_records(surfaces: Surfaces) -> Provided:
     """Provide no list, and say all the same which records it would have to leave out."""
-    notices, alerts = _passed_over(surfaces.records.snapshot())
+    notices, alerts = _passed_over(surfaces.records.skipped())
     return Provided(notices=notices, alerts=alerts)
 
 
-def _passed_over(snapshot: Snapshot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def _passed_over(passed: Sequence[Skipped]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     from muniment.memory.user.index import tell_problems
 
-    skipped = [reading_line(f"{each.path} {each.reason}") for each in snapshot.skipped]
+    skipped = [reading_line(f"{each.path} {each.reason}") for each in passed]
     alerts = (("Records are skipped", "\n".join(skipped)),) if skipped else ()
-    return tell_problems(snapshot.skipped, what="The list of records"), alerts
+    return tell_problems(passed, what="The list of records"), alerts
 
 
 def user_memory_block(surfaces: Surfaces, query: BlockQuery) -> Provided:

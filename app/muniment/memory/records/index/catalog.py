@@ -124,6 +124,17 @@ class Catalog:
                 counts.append(ScopeCount(state.scope, len(metas), len(out)))
         return levels, skipped, counts
 
+    def skipped(self, chain: ScopeChain) -> list[Skipped]:
+        """Return what is no record and why; much less work than to list what is one."""
+        with self._lock:
+            states, unlisted = self._states(chain, build=False, trust=False)
+            passed = {each.scope: each for each in unlisted}
+            return [
+                each
+                for state in states
+                for each in ([passed[state.scope]] if state.scope in passed else _skipped(state))
+            ]
+
     @property
     def untidy(self) -> bool:
         """Whether there is something for `tidy` to do."""
