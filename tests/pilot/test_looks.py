@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from textual.containers import VerticalScroll
 from textual.widgets import Button, Static, TextArea
 
@@ -91,6 +92,26 @@ async def test_in_the_colours_of_the_terminal_every_word_stands_on_its_own_groun
         await pilot.hover(Button)
         await until(pilot, lambda: "note" in text_in(app, app.screen.query_one(TextArea)))
         assert unsure(app) == []
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
+async def test_without_colour_every_word_can_be_seen_in_every_theme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(boot_for(project_at(tmp_path / "p"), theme=theme), size=(80, 24)) as (app, pilot):
+        await until(pilot, lambda: "F1 Help" in screen_text(app))
+        drawn = [each for strip in app.screen._compositor.render_strips() for each in strip]
+        words = [(text, style) for text, style, _ in drawn if text.strip() and style is not None]
+        assert words
+        for text, style in words:
+            colours = [each for each in (style.color, style.bgcolor) if each is not None]
+            if theme == "ansi":
+                assert all(each.is_default for each in colours), text
+            else:
+                front, back = (each.get_truecolor() for each in colours)
+                assert {front.red, front.green} == {front.blue}, text
+                assert front != back, text
 
 
 async def test_details_of_a_call_stay_in_their_column_where_they_wrap(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import Monochrome, NoColor
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -109,6 +110,11 @@ class MunimentApp(FrontDoorApp):
         self._opening = asyncio.Lock()
         for theme in themes_for(self.console.color_system if suits_terminal else None):
             self.register_theme(theme)
+        if self.no_color:
+            from muniment.tui.colourless import Colourless
+
+            kept = [each for each in self._filters if not isinstance(each, Monochrome | NoColor)]
+            self._filters = [*kept, Colourless(lambda: self.native_ansi_color)]
         screen = boot.settings.tui
         self.theme = theme_named(screen.theme)
         self.stylesheet.set_variables(self.get_css_variables())
