@@ -57,6 +57,21 @@ def test_no_sequence_ends_the_reading(parts: list[str]) -> None:
     assert isinstance(keys("".join(parts)), list)
 
 
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("\x1b\r", ["alt+enter"]),
+        ("a\x1b\rb", ["a", "alt+enter", "b"]),
+        ("\x1b\r\x1b\r\x1b\r", ["alt+enter"] * 3),
+        ("\x1bx\x1bx", ["alt+x", "alt+x"]),
+        ("\x1b\r" + "a" * 40 + "\r", ["alt+enter", *("a" * 40), "enter"]),
+        ("\x1b[A\x1bOP\x1b\x7f", ["up", "f1", "ctrl+w"]),
+    ],
+)
+def test_a_key_with_alt_is_one_however_fast_the_next_follows(data: str, found: list[str]) -> None:
+    assert keys(data) == found
+
+
 @given(st.lists(st.binary(min_size=1, max_size=6), max_size=6))
 def test_any_bytes_become_the_text_that_they_hold(pieces: list[bytes]) -> None:
     decoder = KeyDecoder()

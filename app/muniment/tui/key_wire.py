@@ -24,6 +24,8 @@ from textual.keys import Keys
 _HOW = re.compile(r"(\x1b\[[\d:]*;\d*):([123])([;\d:]*[A-Za-z~])")
 """An extended key with the way it moved: 1 pressed, 2 repeated, 3 let go."""
 _LET_GO = "3"
+_WITH_ALT = re.compile(r"\x1b[^\x1b\[OPX\]^_]", re.DOTALL)
+"""A key with Alt from a terminal without extended keys; what begins a longer sequence is none."""
 _OUTPUT_CHARS = 65_536
 
 
@@ -38,6 +40,10 @@ class KeyParser(XTermParser):
             sequence = told[1] + told[3]
         try:
             keys = list(super()._sequence_to_key_events(sequence, alt))
+            if not keys and _WITH_ALT.fullmatch(sequence):
+                # Left to the framework, the line break with Alt would be Enter alone, which sends the draft.
+                plain = super()._sequence_to_key_events(sequence[1], alt=True)
+                keys = [_with_alt(key) for key in plain]
         except (ValueError, OverflowError):
             # A number that is no character, or no number.
             keys = [_nothing(sequence)]
@@ -45,6 +51,10 @@ class KeyParser(XTermParser):
             # Half of a character cannot be written to any terminal or file.
             half = key.character is not None and "\ud800" <= key.character <= "\udfff"
             yield _nothing(sequence) if half else key
+
+
+def _with_alt(key: events.Key) -> events.Key:
+    return key if key.key.startswith("alt+") else events.Key(f"alt+{key.key}", None)
 
 
 def _nothing(sequence: str) -> events.Key:
