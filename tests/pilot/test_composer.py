@@ -130,6 +130,20 @@ async def test_what_was_said_in_another_session_is_found_and_taken_into_the_comp
         assert composer.text == "weigh the [/] plums\nslowly"
 
 
+async def test_messages_that_come_back_keep_their_order(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path))) as (app, pilot):
+        composer = app.session_screen.composer
+        composer.put("typed since")
+        # Both were sent before the first of them was refused.
+        composer.returned("second")
+        composer.returned("third")
+        assert composer.text == "second\nthird\ntyped since"
+        composer.put("another")
+        composer.returned("fourth")
+        assert composer.text == "fourth\nanother"
+        await pilot.pause()
+
+
 # The editor
 
 

@@ -38,7 +38,7 @@ def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
 
 
 def run_editor(command: str, copy: Path) -> int:
-    """Let an editor have the terminal and return its exit code; `OSError` or `ValueError` where none starts."""
+    """Let an editor have the terminal and return its exit code; raise `OSError` where none starts."""
     # Ctrl+C in the editor reaches everybody at the terminal. It is meant for the editor, whose text would be
     # lost if this process ended over it; and it must be heard there, so it is not ignored but passed over.
     alone = threading.current_thread() is threading.main_thread()

@@ -111,7 +111,7 @@ class Composer(TextField):
         self.veil = Veil()
         self.past: list[str] = []
         self._at: int | None = None
-        self._kept = ""
+        self._kept = self._came_back = ""
         self._choice: int | None = None
         self._clear_asked = float("-inf")
         self._cleared = False
@@ -221,7 +221,7 @@ class Composer(TextField):
     def _hand_over(self, text: str) -> None:
         # The draft is emptied here and now: what is typed next begins the next message, however soon.
         self._at = None
-        self._kept = ""
+        self._kept = self._came_back = ""
         self.put("")
         self._cleared = False
         self.post_message(self.Sent(text))
@@ -260,8 +260,12 @@ class Composer(TextField):
             del self.past[:-HISTORY]
 
     def returned(self, text: str) -> None:
-        """Put back what could not be sent, before what was typed since."""
-        self.put(text + self.draft)
+        """Put back what could not be sent, behind what came back before it and before what was typed since."""
+        before = self._came_back if self.draft.startswith(self._came_back) else ""
+        since = self.draft.removeprefix(before).removeprefix("\n")
+        # Each was meant as a message of its own.
+        self._came_back = "\n".join(each for each in (before, text) if each)
+        self.put("\n".join(each for each in (self._came_back, since) if each))
 
     def keep_draft(self) -> None:
         """Remember the draft before another text takes its place."""
