@@ -58,6 +58,22 @@ def test_of_entries_that_say_the_same_the_newest_stays(tmp_path: Path) -> None:
     assert proposals(made) == []
 
 
+def test_an_undo_says_that_it_passes_over_a_sweep_and_takes_back_what_was_before_it(tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    add(made, "A", "Take the lock   first.")
+    made.clock.move(days=1)
+    newer = add(made, "A", "Take the\nlock first.", "reviews")
+    assert made.surfaces.records.plan_undo().passed_over == ""
+    made.team.sweep.apply(made.team.sweep.propose(), USER)
+    plan = made.surfaces.records.plan_undo()
+    assert plan.entry.item == newer.name
+    assert plan.passed_over.startswith("The sweep that wrote ")
+    assert "is newer and stays" in plan.passed_over
+    late = made.note("Late", "One more.")
+    assert made.surfaces.records.plan_undo().entry.item == late.name
+    assert made.surfaces.records.plan_undo().passed_over == ""
+
+
 def test_an_entry_is_stale_from_its_expiry_on(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     entry = add(made, "A", "soon over", expires_at=datetime(2026, 12, 1, 23, 59, 59, tzinfo=UTC))

@@ -55,7 +55,7 @@ class UndoPlan:
     also: tuple[UndoPlan, ...] = ()
     """What is taken back together with it: the other writes of one act, newest first."""
     passed_over: str = ""
-    """A sentence where a newer write stays because the text before it was purged; else empty."""
+    """Sentences on newer writes that stay because they cannot be taken back; else empty."""
 
     @property
     def parts(self) -> tuple[UndoPlan, ...]:
@@ -83,8 +83,9 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
 
     `directories` are those of the scope chain; user memory always counts. With `session` only that session's
     writes count. Where the file was changed since, the plan says so in `changed` and is to be asked about.
-    What was purged can never be taken back and is passed over, with all that was done to it before. Raise
-    `NotFound` where nothing is left and `CannotUndo` where that is purged, or part of an act out of reach.
+    What was purged can never be taken back and is passed over, with all that was done to it before, and so
+    is a sweep; the plan says so. Raise `NotFound` where nothing is left and `CannotUndo` where that is
+    purged, or part of an act out of reach.
     """
     lines = journal.lines()
     mine = [
@@ -104,10 +105,25 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
             purged = purged or fault
             lost |= {entry.path, entry.origin.group} - {""}
             continue
-        return plan if purged is None else replace(plan, passed_over=purged.sentence)
+        said = [] if purged is None else [purged.sentence]
+        return replace(plan, passed_over=" ".join([*said, *_newer_work(mine, entry)]))
     if purged is not None:
         raise purged
     raise NotFound("There is no write of this scope chain or of user memory that could be undone.")
+
+
+def _newer_work(lines: Sequence[Line], chosen: Entry) -> Iterator[str]:
+    """Say that work of many writes is newer than the write that is taken back, and stays."""
+    for line in lines:
+        entry = line.entry
+        if entry.id == chosen.id:
+            return
+        if entry.origin.surface in _WHOLE and not entry.origin.group and not line.failed:
+            yield (
+                f"The {entry.origin.surface} that wrote {entry.item} is newer and stays; `muniment memory "
+                "history` lists the texts from before it."
+            )
+            return
 
 
 def _plan_act(
