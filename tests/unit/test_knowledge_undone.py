@@ -166,6 +166,21 @@ def test_an_undo_that_is_cut_off_between_row_and_file_is_finished_by_the_next(
         made.surfaces.records.plan_undo()
 
 
+@pytest.mark.parametrize("outer", ["project", "global"])
+def test_an_undo_from_further_in_takes_the_row_along_too(outer: str, tmp_path: Path) -> None:
+    made = Workspace(tmp_path)
+    place = made.project if outer == "project" else tmp_path / "elsewhere"
+    place.mkdir(exist_ok=True)
+    there = Surfaces(made.paths, place, Settings(), clock=made.clock)
+    entry = there.team.knowledge.add(NewEntry("Locks", "Take the lock first.", "conventions"), USER).entry
+    (place / "inner" / ".muniment").mkdir(parents=True)
+    inner = Surfaces(made.paths, place / "inner", Settings(), clock=made.clock)
+    assert inner.team.directory != there.team.directory
+    inner.records.commit_undo(inner.records.plan_undo(), USER)
+    assert not entry.path.exists()
+    assert [each.status for each in state(made)] == ["retracted"]
+
+
 def test_what_was_judged_between_deletion_and_undo_is_not_judged_again(tmp_path: Path) -> None:
     made = Workspace(tmp_path)
     entry = add(made)

@@ -51,7 +51,7 @@ def write_rows(team: Team, new: Sequence[NewRow], origin: Origin) -> None:
 
 def finished(team: Team, plan: UndoPlan) -> None:
     """Raise `CannotUndo` where the work that is to be taken back was cut off and is not at its end yet."""
-    if plan.entry.directory == str(team.directory) and team.pending.waits():
+    if team.at(Path(plan.entry.directory)).pending.waits():
         raise CannotUndo(
             f"The {plan.work} was cut off; `muniment doctor --fix` finishes it, then it can be taken back."
         )
@@ -64,8 +64,7 @@ def follow_undo(team: Team, plan: UndoPlan, origin: Origin) -> None:
     was judged since, rows go and come back by what the file says. Raise `TeamRefused` where the ledger
     cannot be written; the file is as it was wanted all the same.
     """
-    if plan.entry.directory != str(team.directory):
-        return
+    team = team.at(Path(plan.entry.directory))
     try:
         if not _taken_back(team, plan.entry, origin):
             for part in plan.parts:

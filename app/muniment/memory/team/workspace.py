@@ -64,6 +64,10 @@ class Team:
 
         return resolve_chain(self.cwd, self.paths).workspace
 
+    def at(self, directory: Path) -> Team:
+        """Return the team memory that lies in another workspace, such as one further out."""
+        return self if directory == self.directory else _Elsewhere(self, directory)
+
     @property
     def scope(self) -> str:
         """`project` or `global`: the kind of the workspace."""
@@ -193,6 +197,20 @@ class Team:
         from muniment.memory.team.sweep import Sweep
 
         return Sweep(self)
+
+
+class _Elsewhere(Team):
+    """The team memory of a directory that is given, whatever one works in."""
+
+    def __init__(self, near: Team, directory: Path) -> None:
+        super().__init__(
+            near.paths, directory.parent, near.settings, near.journal, near.clock, ledger=lambda: near.ledger
+        )
+        self._directory = directory
+
+    @property
+    def directory(self) -> Path:
+        return self._directory
 
 
 def _is_data(reason: str) -> bool:
