@@ -114,6 +114,20 @@ def test_the_editor_has_the_terminal_and_gives_the_draft_back(
         assert terminal.exit_code() == 0
 
 
+def test_a_paste_with_escape_sequences_in_it_is_one_draft_and_sends_nothing(
+    project: Path, base: Path
+) -> None:
+    with Terminal(NEW, cwd=project, base=base) as terminal:
+        terminal.wait_for("digest 0")
+        # Longer than any sequence: what cannot be one must not be taken for keys, a line break for Enter.
+        terminal.paste(f"one \x1b[31mtwo\r\x1b[1\r{'x' * 40}\rthree")
+        terminal.wait_for("␛[31mtwo", "three")
+        terminal.settle()
+        assert not (base / "state" / "sessions").exists()
+        terminal.press("ctrl+q")
+        assert terminal.exit_code() == 0
+
+
 def test_what_libraries_print_reaches_no_cell_of_the_screen(
     tmp_path: Path, project: Path, base: Path
 ) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from textual import events
 
@@ -70,6 +71,35 @@ def test_no_sequence_ends_the_reading(parts: list[str]) -> None:
 )
 def test_a_key_with_alt_is_one_however_fast_the_next_follows(data: str, found: list[str]) -> None:
     assert keys(data) == found
+
+
+BEGIN, END = "\x1b[200~", "\x1b[201~"
+pasted = st.lists(
+    st.sampled_from(
+        ["a", "y\r", "\x1b", "\x1b[", "\x1b[A", "\x1b[200~", "\x1b[<0;3;3M", "\x9b", "é\n", "20", "1~"]
+    ),
+    min_size=1,
+).map("".join)
+
+
+@given(pasted.filter(lambda text: END not in text + END[:-1]), st.lists(st.integers(1, 60), max_size=6))
+@example("see \x1b[" + "x" * 40 + "a\r", [])
+def test_a_paste_is_one_thing_whatever_stands_in_it_and_however_it_comes(text: str, cuts: list[int]) -> None:
+    parser = KeyParser()
+    data = f"b{BEGIN}{text}{END}c"
+    places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
+    found = [each for start, end in pairwise(places) for each in parser.feed(data[start:end])]
+    told = [each.text if isinstance(each, events.Paste) else getattr(each, "key", each) for each in found]
+    assert told == ["b", text, "c"]
+
+
+def test_an_escape_that_nothing_followed_in_time_begins_no_paste() -> None:
+    parser = KeyParser()
+    found = list(parser.feed("\x1b"))
+    parser._timeout_time = 0.0
+    found += [*parser.tick(), *parser.feed("[200~a")]
+    pressed = [each.key for each in found if isinstance(each, events.Key)]
+    assert (pressed[0], pressed[-1]) == ("escape", "a")
 
 
 @given(st.lists(st.binary(min_size=1, max_size=6), max_size=6))

@@ -16,21 +16,63 @@ from collections.abc import Callable, Iterable
 from typing import IO, Any, cast
 
 from textual import events
+from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 from textual.keys import Keys
+from textual.message import Message
 
 _HOW = re.compile(r"(\x1b\[[\d:]*;\d*):([123])([;\d:]*[A-Za-z~])")
 """An extended key with the way it moved: 1 pressed, 2 repeated, 3 let go."""
 _LET_GO = "3"
+_PASTE_BEGINS = "\x1b[200~"
+_PASTE_ENDS = "\x1b[201~"
 _WITH_ALT = re.compile(r"\x1b[^\x1b\[OPX\]^_]", re.DOTALL)
 """A key with Alt from a terminal without extended keys; what begins a longer sequence is none."""
 _OUTPUT_CHARS = 65_536
 
 
 class KeyParser(XTermParser):
-    """Reads extended keys with the way they moved, and passes over what is no key at all."""
+    """Reads a paste as one thing, extended keys with the way they moved, and passes over what is no key."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._last = ""
+        """The newest characters, in which the mark of a beginning or an end may have begun."""
+        self._pasted: list[str] | None = None
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Yield the events of what came.
+
+        What is pasted goes to no parser: it would take an escape sequence in it apart and press what stands
+        there as keys, a line break as Enter among them.
+        """
+        if not data:
+            yield from super().feed(data)
+        while data:
+            mark = _PASTE_BEGINS if self._pasted is None else _PASTE_ENDS
+            seen = self._last + data
+            at = seen.find(mark)
+            end = len(data) if at < 0 else at + len(mark) - len(self._last)
+            self._last = seen[1 - len(mark) :] if at < 0 else ""
+            part, data = data[:end], data[end:]
+            if self._pasted is None:
+                yield from super().feed(part)
+                self._pasted = None if at < 0 else []
+                continue
+            self._pasted.append(part)
+            if at >= 0:
+                text, self._pasted = "".join(self._pasted)[: -len(mark)], None
+                yield events.Paste(text.replace("\0", ""))
+                # The parser waits for the end as well, and tells of an empty paste there.
+                yield from (each for each in super().feed(mark) if not isinstance(each, events.Paste))
+
+    def tick(self) -> Iterable[Message]:
+        """Yield what is certain once nothing follows for a while: an escape that begins no sequence."""
+        if self._timeout_time is not None and get_time() >= self._timeout_time:
+            self._last = ""
+        yield from super().tick()
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         if (told := _HOW.fullmatch(sequence)) is not None:

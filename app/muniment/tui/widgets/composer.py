@@ -260,7 +260,7 @@ class Composer(TextField):
             del self.past[:-HISTORY]
 
     def returned(self, text: str) -> None:
-        """Put back what could not be sent, behind what came back before it and before what was typed since."""
+        """Put back what could not be sent: behind what came back before it, before what was typed since."""
         before = self._came_back if self.draft.startswith(self._came_back) else ""
         since = self.draft.removeprefix(before).removeprefix("\n")
         # Each was meant as a message of its own.
