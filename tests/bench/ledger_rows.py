@@ -6,7 +6,7 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,6 +31,7 @@ from support.records import START
 PROJECT = "0" * 32
 ENTRIES = 200
 _TERMS = (2, 4, 8, 16, 24, 32)
+_FEW_TERMS = (2, 3, 4)
 
 
 class LedgerBench:
@@ -87,12 +88,14 @@ class LedgerBench:
         ]
         self.surfaces.ledger.adopt([_as_kept(row, number) for number, row in enumerate(rows)])
 
-    def ask(self) -> None:
-        """Choose another question: words of one text, a few or many."""
+    def ask(self, terms: Sequence[int] = _TERMS) -> None:
+        """Choose another question: words of one text, so many of them as one of these."""
         text = self._random.choice(self.texts)
-        self.question = " ".join(self._random.sample(text, self._random.choice(_TERMS)))
+        self.question = " ".join(self._random.sample(text, self._random.choice(terms)))
 
-    def recall(self, *, telling_words: bool) -> tuple[Callable[[], float], Callable[[], float]]:
+    def recall(
+        self, *, telling_words: bool, terms: Sequence[int] = _TERMS
+    ) -> tuple[Callable[[], float], Callable[[], float]]:
         """Recall from the ledger with its telemetry, against a bare match and its 50 rows.
 
         The bare match asks for all words of the question, or only for the telling ones that recall asks for.
@@ -106,7 +109,7 @@ class LedgerBench:
             return telling(query, corpus_of(bare_connection, query))[0].expression
 
         def ours() -> float:
-            self.ask()
+            self.ask(terms)
             return _timed(self._recall)
 
         def bare() -> float:
@@ -177,6 +180,16 @@ def ledger_rows(root: Path, rounds: int, count: int) -> list[Row]:
                 each_differs=True,
             )
             for words in ("all", "its")
+        ),
+        *(
+            compare(
+                f"the same, a question of {terms} words / its words",
+                *bench.recall(telling_words=True, terms=(terms,)),
+                target=2.0,
+                rounds=more * 2,
+                each_differs=True,
+            )
+            for terms in _FEW_TERMS
         ),
         compare(
             f"a request, {count:,} rows and records / bare reads",

@@ -172,6 +172,14 @@ def test_of_two_with_the_same_body_the_better_one_stays() -> None:
     assert [each.candidate.id for each in distinct(rank([same, best], PLUMS, START), most=8)] == ["M-b"]
 
 
+def test_bodies_without_a_word_are_the_same_where_their_signs_are() -> None:
+    found = [
+        candidate(body, id=f"M-{at}", fit=1 - at / 10) for at, body in enumerate(("!? …", "!?  …\n", "…"))
+    ]
+    kept = distinct(rank(found, PLUMS, START), most=8)
+    assert [each.candidate.id for each in kept] == ["M-0", "M-2"]
+
+
 def test_near_duplicates_count_once_but_another_number_or_a_not_is_another_claim() -> None:
     text = (
         "The plum press in the northern barn must be cleaned with warm water before each day of work "

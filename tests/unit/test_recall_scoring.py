@@ -99,8 +99,25 @@ def test_the_fit_of_a_text_is_the_score_of_its_tally(
     )
     corpus = Corpus(size, 200.0, frequencies)
     scorer = Scorer(query, WEIGHTS)
-    fit = scorer.fit(fields, corpus)
+    (fit,) = scorer.fits([fields], corpus)
     assert fit == scorer.score(scorer.tally(fields), corpus) == plain_fit(query, fields, corpus)
+
+
+@given(
+    TEXTS_OF_PIECES,
+    st.lists(
+        st.tuples(TEXTS_OF_PIECES, TEXTS_OF_PIECES, TEXTS_OF_PIECES, st.sampled_from((0, 0, 0, 150, 900))),
+        max_size=8,
+    ),
+)
+def test_many_texts_at_once_fit_as_each_does_alone(
+    asked: str, drawn: list[tuple[str, str, str, int]]
+) -> None:
+    query = build_query(asked)
+    texts = [(title, labels, body + " plum retry" * more) for title, labels, body, more in drawn]
+    corpus = Corpus(500, 80.0, [number % 500 for number in range(len(query.terms))])
+    fits = Scorer(query, WEIGHTS).fits(texts, corpus)
+    assert fits == [plain_fit(query, fields, corpus) for fields in texts]
 
 
 def plain_fit(query: Query, fields: tuple[str, str, str], corpus: Corpus) -> float:
@@ -194,6 +211,25 @@ def test_over_random_rows_order_and_parts_are_those_of_the_long_way(tmp_path: Pa
         assert made == plain_order(place, need)
         compared += len(made)
     assert compared > 200
+
+
+def test_rows_of_other_places_that_fit_better_keep_no_row_of_this_one_out(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    theirs = [
+        row(f"Plum plum plum {number}", scope_kind="project", scope_key="there") for number in range(250)
+    ]
+    ours = [
+        row(f"One plum in a long text, {number}", scope_kind="project", scope_key="here")
+        for number in range(3)
+    ]
+    written = place.write(*theirs, *ours)
+    ledger = place.ledger()
+    pool = ledger.pool(build_query("plum"), Places("here", "me"), limit=50)
+    assert [each.id for each in pool.rows] == [each.id for each in written[-3:]]
+    assert len(ledger.pool(build_query("plum"), Places("there", "me"), limit=50).rows) == 50
+    hits = ledger.search("plum", scopes=Places("here", "me"), limit=2)
+    assert len(hits.hits) == 2
+    assert hits.truncated
 
 
 def test_counts_of_words_are_remembered_until_anybody_writes(tmp_path: Path) -> None:

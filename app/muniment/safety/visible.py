@@ -122,6 +122,8 @@ def is_hidden(character: str) -> bool:
 
 def clean_surrogates(text: str) -> str:
     """Join surrogate pairs that arrived as halves and replace lone halves by U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")  # ten times as fast as a search for what it cannot hold
     except UnicodeEncodeError:

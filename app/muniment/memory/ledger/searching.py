@@ -27,6 +27,8 @@ NO_FULL_TEXT = "This Python's SQLite has no full-text search, so every ledger ro
 DEFAULT_LIMIT = 20
 
 _CANDIDATES = 50
+_ROOM = 3
+"""So many times as many rows as are wanted are ranked by the index first, of whatever place."""
 _DECIMALS = 6
 _LIVE = "status = 'active' AND (expires_at IS NULL OR expires_at > :now)"
 _RECALLED = f"{_LIVE} AND (type <> 'procedural' OR trust IN ('human', 'system'))"
@@ -114,7 +116,7 @@ def search(
     corpus = corpus_of(connection, query)
     query, corpus = telling(query, corpus)
     wanted = max(_CANDIDATES, room + 1)
-    rows = _matching(connection, query, JOINED, condition, parameters, wanted)
+    rows = _matching(connection, query, corpus, JOINED, condition, parameters, wanted)
     found = _scored([read_row(row, now) for row in rows], query, corpus)
     return SearchResult(tuple(found[:room]), searched, len(found) > room)
 
@@ -145,36 +147,59 @@ def pool(
         best = [rows[number] for number, _, _ in ranked[:limit]]
         return Pool(_allowed(best, places, written), Corpus(0, 0.0, [0] * len(query.terms)), NO_FULL_TEXT)
     corpus = corpus_of(connection, query, counts)
-    asked, _ = telling(query, corpus)
-    found = _matching(connection, asked, RECALLED, condition, parameters, limit)
+    asked, counted = telling(query, corpus)
+    found = _matching(connection, asked, counted, RECALLED, condition, parameters, limit)
     return Pool(_allowed([Recalled._make(each) for each in found], places, written), corpus)
 
 
 def _allowed(rows: Sequence[Recalled], places: Places, now: str) -> tuple[Recalled, ...]:
     """Look at each row once more by itself: what is not for here does not pass, whatever the SQL said."""
-    return tuple(
-        row for row in rows if places.hold(row) and may_be_recalled(row.type, row.trust, row.status(now))
-    )
+    passed: dict[tuple[str | None, ...], bool] = {}
+    kept: list[Recalled] = []
+    for row in rows:
+        # Most rows are alike in all that is looked at; each kind of them is judged once.
+        kind = (
+            row.scope_kind,
+            row.scope_key,
+            row.project,
+            row.type,
+            row.trust,
+            row.stored_status,
+            row.expires_at,
+        )
+        passes = passed.get(kind)
+        if passes is None:
+            passes = places.hold(row) and may_be_recalled(row.type, row.trust, row.status(now))
+            passed[kind] = passes
+        if passes:
+            kept.append(row)
+    return tuple(kept)
 
 
 def _matching(
     connection: sqlite3.Connection,
     query: Query,
+    corpus: Corpus,
     columns: str,
     condition: str,
     parameters: dict[str, str | None],
     limit: int,
-) -> sqlite3.Cursor:
-    """Select from the rows that the index ranks first among those of a condition.
+) -> list[tuple[Any, ...]]:
+    """Select the rows that the index ranks first among those of a condition; `corpus` counts the terms.
 
-    The index sorts all that match and hands them over one by one, so that a row of another place costs one
-    look and the search ends as soon as there are enough.
+    To find a few best of all that match costs less than to sort them all, which is only done where too many
+    of the few are of other places. A row of another place costs one look.
     """
-    return connection.execute(
-        f"SELECT {columns} FROM memory_text JOIN memory ON memory.number = memory_text.rowid"  # noqa: S608 - names of ours
-        f" WHERE memory_text MATCH :match AND {condition} ORDER BY rank LIMIT :limit",
-        parameters | {"match": query.expression, "limit": limit},
+    statement = (
+        f"SELECT {columns} FROM (SELECT rowid AS found FROM memory_text WHERE memory_text MATCH :match"  # noqa: S608 - names of ours
+        " ORDER BY rank, rowid LIMIT :room) CROSS JOIN memory ON memory.number = found"
+        f" WHERE {condition} LIMIT :limit"
     )
+    given = parameters | {"match": query.expression, "limit": limit}
+    rows = connection.execute(statement, given | {"room": limit * _ROOM}).fetchall()
+    if len(rows) < limit and sum(corpus.frequencies) > limit * _ROOM:
+        rows = connection.execute(statement, given | {"room": -1}).fetchall()
+    return rows
 
 
 def corpus_of(connection: sqlite3.Connection, query: Query, counts: WordCounts | None = None) -> Corpus:
@@ -205,9 +230,9 @@ def _scan(rows: Sequence[Row], query: Query) -> list[Found]:
 
 
 def _scored(rows: Sequence[Row], query: Query, corpus: Corpus) -> list[Found]:
-    scorer = Scorer(query, WEIGHTS)
+    fits = Scorer(query, WEIGHTS).fits([fields_of(row) for row in rows], corpus)
     # What the index found counts, even where its words stand further on than is looked at here.
     found = [
-        Found(row, max(round(scorer.fit(fields_of(row), corpus), _DECIMALS), 10**-_DECIMALS)) for row in rows
+        Found(row, max(round(fit, _DECIMALS), 10**-_DECIMALS)) for row, fit in zip(rows, fits, strict=True)
     ]
     return sorted(found, key=lambda each: (-each.score, each.row.id))

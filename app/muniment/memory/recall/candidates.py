@@ -75,23 +75,24 @@ def gather(
         corpora.append(recalled.corpus)
         notices += [recalled.notice] if recalled.notice else []
     query, corpus = telling(need.query, _together(corpora, len(need.query.terms)))
-    of_rows, of_records = Scorer(query, LEDGER_WEIGHTS), Scorer(query, RECORD_WEIGHTS)
-    fits: list[tuple[float, Recalled | Record]] = [(of_rows.fit(row.fields, corpus), row) for row in rows]
-    for meta, content in found:
-        fit = of_records.fit(record_fields(meta, content), corpus)
-        fits.append((fit, Record(meta, content)))
+    fits: list[tuple[float, Recalled | Record]] = []
+    if rows:
+        of_rows = Scorer(query, LEDGER_WEIGHTS).fits([row.fields for row in rows], corpus)
+        fits += zip(of_rows, rows, strict=True)
+    if found:
+        texts = [record_fields(meta, content) for meta, content in found]
+        of_records = Scorer(query, RECORD_WEIGHTS).fits(texts, corpus)
+        fits += zip(of_records, [Record(*each) for each in found], strict=True)
     # What an index found fits, even where its words stand further on than is looked at here.
     fits.sort(key=_fit, reverse=True)
     fits = fits[:limit]
     if any(isinstance(each, Record) for _, each in fits):
         authors.refresh()
-    return Gathered(
-        tuple(
-            _of_record(each, fit, authors) if isinstance(each, Record) else _of_row(each, fit)
-            for fit, each in fits
-        ),
-        tuple(notices),
-    )
+    candidates = [
+        _of_record(each, fit, authors) if isinstance(each, Record) else _of_row(each, fit)
+        for fit, each in fits
+    ]
+    return Gathered(tuple(candidates), tuple(notices))
 
 
 _fit: Callable[[tuple[float, object]], float] = itemgetter(0)
@@ -106,20 +107,21 @@ def _together(corpora: Sequence[Corpus], terms: int) -> Corpus:
 
 
 def _of_row(row: Recalled, fit: float) -> Candidate:
+    (row_id, kind, scope, _, _, title, body, trust, _, source, _, _, importance, confidence, _, _) = row
     return Candidate(
-        row.id,
+        row_id,
         "ledger",
-        row.type,
-        row.scope_kind,
-        row.trust,
-        row.title,
-        row.body,
-        row.source,
+        kind,
+        scope,
+        trust,
+        title,
+        body,
+        source,
         row.date,
         fit,
         row.paths,
-        row.importance,
-        row.confidence,
+        importance,
+        confidence,
     )
 
 

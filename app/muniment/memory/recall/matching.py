@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 
 from muniment.memory.recall.query import Query, Term
 from muniment.memory.recall.stem import candidate_prefix, stem
@@ -23,6 +26,8 @@ _LOOK_AHEAD = 9
 """The words of a phrase have fewer signs and blanks between them than this."""
 _APART = "\n" * _LOOK_AHEAD
 """Between texts that are looked through as one, so that no phrase reaches from one into the next."""
+_SHORT = 4_096
+"""Texts of one group that have no more characters are looked through together with those of other groups."""
 _WORD = re.compile(r"[0-9a-z]+")
 # Typographic signs that part words as ASCII signs do, and keep their place when the text is lowered.
 _BEYOND = re.compile(
@@ -81,29 +86,20 @@ class Matcher:
 
         The same as `match` of each, in one pass where the texts allow it; no places without `spans`.
         """
-        text = _APART.join(texts)
-        codes = self._codes and ("#" in text or "++" in text)
-        if codes or (not text.isascii() and _BEYOND.search(text)):
+        if not self._all_plain(texts):
             return self._each(texts, spans)
-        places = self._places_plain(text)
+        text = _APART.join(texts)
+        places = self._places_plain(text, MAX_MATCHES)
         if not places:
             return {}, ()
         if max(map(len, places.values())) == MAX_MATCHES:
             # What is too much counts text by text.
             return self._each(texts, spans)
-        starts = [0]
-        for each in texts[:-1]:
-            starts.append(starts[-1] + len(each) + _LOOK_AHEAD)
+        starts = _starts(texts)
         last = starts[-1]
         counts: dict[int, list[int]] = {}
         standing: list[tuple[int, int, int]] = []
-        for number, stems in enumerate(self._terms):
-            if len(stems) == 1:
-                found: Sequence[Span] = places.get(stems[0], ())
-            else:
-                found = _phrases(text, [places.get(one, ()) for one in stems])
-            if not found:
-                continue
+        for number, found in self._standing(text, places):
             counts[number] = here = [0] * len(starts)
             for start, _ in found:
                 here[bisect_right(starts, start) - 1] += 1
@@ -111,6 +107,63 @@ class Matcher:
                 standing += [(start - last, end - last, number) for start, end in found if start >= last]
         standing.sort()
         return counts, tuple(standing)
+
+    def weigh(self, groups: Sequence[Sequence[str]], weights: Sequence[float]) -> list[dict[int, float]]:
+        """Return for each term the groups of texts that hold it, each with how often, a text by its weight.
+
+        The same as what `across` counts, times the weights; they are such that no sum of them is rounded.
+        Groups that are short and plain are looked through as one: to begin with a text costs the most.
+        """
+        short = [at for at, texts in enumerate(groups) if sum(map(len, texts)) <= _SHORT]
+        texts = [text for at in short for text in groups[at]]
+        text = _APART.join(texts)
+        if self._codes or not text.isascii():
+            short = [at for at in short if self._all_plain(groups[at])]
+            texts = [text for at in short for text in groups[at]]
+            text = _APART.join(texts)
+        alone = set(range(len(groups))).difference(short)
+        owners = [at for at in short for _ in weights]
+        worth = [*weights] * len(short)
+        starts = _starts(texts)
+        places = self._places_plain(text, len(text))
+        for found in places.values():
+            if len(found) >= MAX_MATCHES:
+                times = Counter(owners[bisect_right(starts, start) - 1] for start, _ in found)
+                # What is too much counts text by text.
+                alone.update(at for at, count in times.items() if count >= MAX_MATCHES)
+        weighed: list[dict[int, float]] = [{} for _ in self._terms]
+        for number, standing in self._standing(text, places):
+            held = weighed[number]
+            for start, _ in standing:
+                at = bisect_right(starts, start) - 1
+                owner = owners[at]
+                held[owner] = held.get(owner, 0.0) + worth[at]
+        for at in alone:
+            counts, _ = self.across(groups[at], spans=False)
+            for number, held in enumerate(weighed):
+                held.pop(at, None)
+                if number in counts:
+                    held[at] = sum(map(mul, weights, counts[number]))
+        return weighed
+
+    def _standing(self, text: str, places: dict[str, list[Span]]) -> Iterator[tuple[int, Sequence[Span]]]:
+        """Yield the terms that stand in a text, each with its places, in the order of the query."""
+        for number, stems in enumerate(self._terms):
+            if len(stems) == 1:
+                found: Sequence[Span] = places.get(stems[0], ())
+            else:
+                found = _phrases(text, [places.get(one, ()) for one in stems])
+            if found:
+                yield number, found
+
+    def _all_plain(self, texts: Sequence[str]) -> bool:
+        """Tell whether texts hold nothing but what may be looked through in lower case, each in its place."""
+        for text in texts:
+            if not text.isascii() and _BEYOND.search(text):
+                return False
+            if self._codes and ("#" in text or "++" in text):
+                return False
+        return True
 
     def _each(self, texts: Sequence[str], spans: bool) -> tuple[dict[int, list[int]], Spans]:
         found = [self.match(text) for text in texts]
@@ -121,7 +174,7 @@ class Matcher:
 
     def _places(self, text: str) -> dict[str, list[Span]]:
         plain = text.isascii() or not _BEYOND.search(text)
-        places = self._places_plain(text) if plain else self._places_any(text)
+        places = self._places_plain(text, MAX_MATCHES) if plain else self._places_any(text)
         if self._codes and ("#" in text or "++" in text):
             for found in CODE_NAMES.finditer(text):
                 name = stem(code_name(found.group()))
@@ -129,29 +182,30 @@ class Matcher:
                     places.setdefault(name, []).append(found.span())
         return places
 
-    def _places_plain(self, text: str) -> dict[str, list[Span]]:
+    def _places_plain(self, text: str, most: int) -> dict[str, list[Span]]:
         low = text.lower()
         find = low.find
         places: dict[str, list[Span]] = {}
         for wanted, prefix, is_word in self._ascii:
-            at = find(prefix)
+            size = len(prefix)
             found: list[Span] = []
+            at = find(prefix)
             while at >= 0:
-                end = at + len(prefix)
-                if is_word and not low[end : end + 1].isalnum() and not low[at - 1 : at].isalnum():
-                    found.append((at, end))
-                else:
+                if is_word and not (low[at - 1 : at].isalnum() or low[at + size : at + size + 1].isalnum()):
+                    found.append((at, at + size))
+                elif not (low[at - 1 : at].isalpha() and text[at].islower()):
+                    # Inside of a word nothing begins, unless it is a name that is made of several.
                     span = _word_at(text, low, at, wanted)
                     if span is not None:
                         found.append(span)
-                if len(found) == MAX_MATCHES:
+                if len(found) == most:
                     break
                 at = find(prefix, at + 1)
             if found:
                 places[wanted] = found
         for name, begun in self._begun.items():
             if begun.isascii():
-                longer = _longer_words(text, low, begun)
+                longer = _longer_words(text, low, begun, most)
                 if longer:
                     places[name] = longer
         return places
@@ -171,6 +225,12 @@ class Matcher:
         return {one: spans for one, spans in places.items() if spans}
 
 
+def _starts(texts: Sequence[str]) -> list[int]:
+    """Return where each text begins once all are joined."""
+    ends = accumulate(len(text) + _LOOK_AHEAD for text in texts)
+    return [0, *ends][:-1]
+
+
 def _word_at(text: str, low: str, at: int, wanted: str) -> Span | None:
     """Return the word that begins here and has the stem wanted, as a whole word or as a part of a name."""
     begins = at == 0 or not low[at - 1].isalnum()
@@ -187,11 +247,11 @@ def _word_at(text: str, low: str, at: int, wanted: str) -> Span | None:
     return None
 
 
-def _longer_words(text: str, low: str, begun: str) -> list[Span]:
+def _longer_words(text: str, low: str, begun: str, most: int) -> list[Span]:
     """Return the words, and the parts of names, that begin so."""
     found: list[Span] = []
     at = low.find(begun)
-    while at >= 0 and len(found) < MAX_MATCHES:
+    while at >= 0 and len(found) < most:
         if not low[at - 1 : at].isalnum():
             whole = _WORD.match(low, at)
             found += [whole.span()] if whole is not None else []

@@ -62,6 +62,8 @@ def build_need(
 
 def files_in(text: str) -> tuple[str, ...]:
     """Return the file paths and names that a text mentions, in order."""
+    if "." not in text:
+        return ()
     return tuple(dict.fromkeys(name.strip(".") for name in _FILE.findall(text[:20_000])))[:_MOST_FILES]
 
 
@@ -71,6 +73,8 @@ def _weighed(term: Term, spoken: set[tuple[str, ...]]) -> Term:
 
 def _terms(text: str) -> list[Term]:
     """Return the telling terms of a text; quotes in it demand nothing, and stop words alone say nothing."""
+    if not text:
+        return []
     terms = build_query(_QUOTES.sub(" ", text)).terms
     return [term for term in terms if not all(word in STOP_WORDS for word in term.words)]
 

@@ -78,7 +78,8 @@ def make_pack(ranked: Sequence[Ranked], *, top_k: int = TOP_K, max_bytes: int = 
 
 def _packed(ranked: Sequence[Ranked], top_k: int, max_bytes: int) -> Pack:
     chosen = list(ranked[:top_k])
-    heads = [_head(each) for each in chosen]
+    names = [(one_line(each.candidate.title), one_line(each.candidate.source)) for each in chosen]
+    heads = [_head(each, *named) for each, named in zip(chosen, names, strict=True)]
     bodies = [_body(each.candidate.body, max_bytes) for each in chosen]
     while chosen and _least(heads, bodies) > max_bytes:
         for part in (chosen, heads, bodies):
@@ -86,35 +87,29 @@ def _packed(ranked: Sequence[Ranked], top_k: int, max_bytes: int) -> Pack:
     room = max_bytes - sum(_size(head) for head in heads) - 2 * max(len(chosen) - 1, 0)
     shares = _shares([_size(body) + 1 for body in bodies], room)
     texts = [
-        f"{head}\n{_cut(body, share - 1, _size(each.candidate.body))}"
+        f"{head}\n{_cut(body, share - 1, each.candidate.body)}"
         for each, head, body, share in zip(chosen, heads, bodies, shares, strict=True)
     ]
     text = "\n\n".join(texts)
     rows = tuple(
-        RecalledRow(
-            each.candidate.id,
-            one_line(each.candidate.title),
-            one_line(each.candidate.source),
-            each.score,
-            each.parts,
-        )
-        for each in chosen
+        RecalledRow(each.candidate.id, title, source, each.score, each.parts)
+        for each, (title, source) in zip(chosen, names, strict=False)
     )
     return Pack(text, _size(text), rows)
 
 
-def _head(ranked: Ranked) -> str:
+def _head(ranked: Ranked, title: str, source: str) -> str:
     each = ranked.candidate
-    source = _short(each.source, MAX_SOURCE_BYTES)
-    title = _short(each.title, MAX_TITLE_BYTES)
+    source = _short(source, MAX_SOURCE_BYTES)
+    title = _short(title, MAX_TITLE_BYTES)
     date = format_time(each.date)[:10]
     words = f"id={each.id} type={each.type} scope={each.scope} date={date} trust={each.trust}"
     return f"* {words}\nsource: {source}\ntitle: {title}"
 
 
-def _short(text: str, limit: int) -> str:
-    """Return a value on one line with nothing in it that could be taken for a tag, cut to its bytes."""
-    line = fenced_body(one_line(text))
+def _short(line: str, limit: int) -> str:
+    """Return a line with nothing in it that could be taken for a tag, cut to its bytes."""
+    line = fenced_body(line)
     if _size(line) <= limit:
         return line
     return line.encode()[: limit - len(_CUT.encode())].decode("utf-8", "ignore") + _CUT
@@ -126,11 +121,11 @@ def _body(text: str, limit: int) -> str:
     return fenced_body("\n".join(f"{INDENT}{line}".rstrip() for line in lines), max_bytes=8 * limit + 8)
 
 
-def _cut(body: str, limit: int, size: int) -> str:
-    """Return a body within so many bytes; one that is cut ends in a line that says how long it is."""
+def _cut(body: str, limit: int, whole: str) -> str:
+    """Return a body within so many bytes; one that is cut ends in a line that says how long the whole is."""
     if _size(body) <= limit:
         return body
-    notice = f"\n{INDENT}{_ENDS.format(size=size)}"
+    notice = f"\n{INDENT}{_ENDS.format(size=_size(whole))}"
     return body.encode()[: max(limit - len(notice), 0)].decode("utf-8", "ignore").rstrip() + notice
 
 
@@ -151,4 +146,4 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

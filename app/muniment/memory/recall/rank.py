@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -91,20 +93,26 @@ class Parts(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score and what the score is made of."""
+    """A candidate with its score and what the score is made of, in the order of `Parts`."""
 
     candidate: Candidate
     score: float
-    parts: Parts
+    added: tuple[float, float, float, float, float, float, float]
+
+    @property
+    def parts(self) -> Parts:
+        """What each part adds to the score."""
+        return Parts._make(self.added)
 
 
 def rank(candidates: Sequence[Candidate], need: Need, now: datetime) -> list[Ranked]:
     """Return all candidates, best first."""
-    best = max((each.fit for each in candidates), default=0.0)
+    best = max([each.fit for each in candidates], default=0.0)
     ranked = [_ranked(each, best, need.files, now) for each in candidates]
-    # Sorted by the last key first: each sort keeps the order of those that are equal in its own key.
-    ranked.sort(key=lambda each: (each.candidate.key, each.candidate.id))
-    ranked.sort(key=lambda each: each.candidate.date, reverse=True)
+    if len({each.score for each in ranked}) < len(ranked):
+        # Sorted by the last key first: each sort keeps the order of those that are equal in its own key.
+        ranked.sort(key=lambda each: (each.candidate.key, each.candidate.id))
+        ranked.sort(key=lambda each: each.candidate.date, reverse=True)
     ranked.sort(key=_SCORE, reverse=True)
     return ranked
 
@@ -113,33 +121,46 @@ def distinct(ranked: Sequence[Ranked], *, most: int) -> list[Ranked]:
     """Return the best so many that say different things; of two that say the same the better one stays."""
     kept: list[Ranked] = []
     hashes: set[str] = set()
-    bags: list[frozenset[str]] = []
+    bags: list[set[str]] = []
     for each in ranked:
         if len(kept) == most:
             break
-        known = each.candidate.content_hash
-        if known in hashes:
-            continue
-        words = frozenset(map(stem, set(words_of(each.candidate.body))))
-        if any(_alike(words, other) for other in bags):
-            continue
-        kept.append(each)
-        hashes.add(known)
-        bags.append(words)
+        words = set(map(stem, words_of(each.candidate.body)))
+        for other in bags:
+            if _alike(words, other):
+                break
+        else:
+            if not words:
+                # Nothing but signs: bodies that are the same are alike in their words, where they have any.
+                known = each.candidate.content_hash
+                if known in hashes:
+                    continue
+                hashes.add(known)
+            kept.append(each)
+            bags.append(words)
     return kept
 
 
 def _ranked(candidate: Candidate, best: float, files: Sequence[str], now: datetime) -> Ranked:
-    age = max((now - candidate.date).total_seconds(), 0.0) / _DAY_SECONDS
-    words = round(WORDS * candidate.fit / best, _DECIMALS) if best > 0 else 0.0
-    scope = SCOPE.get(candidate.scope, 0.0)
-    trust = TRUST.get(candidate.trust, 0.0)
-    paths = round(PATHS * _overlap(files, candidate.paths), _DECIMALS) if files else 0.0
+    _, _, _, scope_kind, trusted, _, _, _, date, fit, held, important, confident = candidate
+    age = (now - date).total_seconds() / _DAY_SECONDS
+    if age < 0.0:
+        age = 0.0
+    words = round(WORDS * fit / best, _DECIMALS) if best > 0 else 0.0
+    scope = SCOPE.get(scope_kind, 0.0)
+    trust = TRUST.get(trusted, 0.0)
+    paths = round(PATHS * _overlap(files, held), _DECIMALS) if files else 0.0
     recency = round(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS), _DECIMALS)
-    importance = round(IMPORTANCE * candidate.importance, _DECIMALS)
-    confidence = round(CONFIDENCE * candidate.confidence, _DECIMALS)
+    importance = _share_of(IMPORTANCE, important)
+    confidence = _share_of(CONFIDENCE, confident)
     total = round(words + scope + trust + paths + recency + importance + confidence, _DECIMALS)
-    return Ranked(candidate, total, Parts(words, scope, trust, paths, recency, importance, confidence))
+    return Ranked(candidate, total, (words, scope, trust, paths, recency, importance, confidence))
+
+
+@lru_cache(maxsize=256)
+def _share_of(weight: float, share: float) -> float:
+    """Return a weight times a share that most rows have in common."""
+    return round(weight * share, _DECIMALS)
 
 
 def _overlap(named: Sequence[str], held: Sequence[str]) -> float:
@@ -154,12 +175,13 @@ def _same_file(one: str, other: str) -> bool:
     return first == second or first.endswith(f"/{second}") or second.endswith(f"/{first}")
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if not one or not other:
-        return False
-    if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
+def _alike(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    less, more = len(one), len(other)
+    if less > more:
+        less, more = more, less
+    if not less or less < NEAR_DUPLICATE * more:
         return False
     common = len(one & other)
-    if common < NEAR_DUPLICATE * (len(one) + len(other) - common):
+    if common < NEAR_DUPLICATE * (less + more - common):
         return False
     return not any(word in _NEGATIONS or any(map(str.isdigit, word)) for word in one ^ other)

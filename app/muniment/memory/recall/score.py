@@ -61,7 +61,7 @@ class Scorer:
 
     def __init__(self, query: Query, weights: Sequence[float]) -> None:
         self._terms = query.terms
-        self._across = Matcher(query).across
+        self._matcher = Matcher(query)
         self._weights = weights
         self._required = [number for number, term in enumerate(query.terms) if term.required]
         self._worth: tuple[Corpus, list[float]] | None = None
@@ -69,7 +69,7 @@ class Scorer:
     def tally(self, fields: Sequence[str]) -> Tally:
         """Count the terms in the fields of one text, given in the order of the weights, the body last."""
         counts = [0.0] * len(self._terms)
-        found, standing = self._across(fields, spans=True)
+        found, standing = self._matcher.across(fields, spans=True)
         for number, by_field in found.items():
             counts[number] = sum(map(mul, self._weights, by_field))
         return Tally(counts, sum(map(len, fields)), standing)
@@ -87,19 +87,17 @@ class Scorer:
                 score += worth * count * (SATURATION + 1) / (count + norm)
         return score
 
-    def fit(self, fields: Sequence[str], corpus: Corpus) -> float:
-        """Return what `score` returns for the `tally` of these fields, without keeping what was counted."""
-        found, _ = self._across(fields, spans=False)
+    def fits(self, texts: Sequence[Sequence[str]], corpus: Corpus) -> list[float]:
+        """Return what `score` returns for the `tally` of each text, without keeping what was counted."""
+        scores = [0.0] * len(texts)
+        norms = [_norm(sum(map(len, fields)), corpus) for fields in texts]
+        weighed = self._matcher.weigh(texts, self._weights)
+        for worth, held in zip(self._worths(corpus), weighed, strict=True):
+            for at, count in held.items():
+                scores[at] += worth * count * (SATURATION + 1) / (count + norms[at])
         for number in self._required:
-            if number not in found:
-                return 0.0
-        norm = _norm(sum(map(len, fields)), corpus)
-        worths = self._worths(corpus)
-        score = 0.0
-        for number, by_field in found.items():
-            count = sum(map(mul, self._weights, by_field))
-            score += worths[number] * count * (SATURATION + 1) / (count + norm)
-        return score
+            scores = [score if at in weighed[number] else 0.0 for at, score in enumerate(scores)]
+        return scores
 
     def _worths(self, corpus: Corpus) -> list[float]:
         """Return what each term is worth in a corpus; most texts are scored in the same one."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
 
 _MAX_BYTES = 64
+_MAX_KNOWN = 65_536
+"""So many words are remembered with their stems; then all are forgotten."""
 _VOWELS = frozenset("aeiou")
 _SHAPES = "".join("v" if chr(code) in _VOWELS else "c" for code in range(256))
 """For each character of a word whether it is a vowel or not; of `y` that depends on what is before it."""
@@ -69,9 +71,21 @@ _ENDS_2 = tuple(ending for ending, _ in _STEP_2)
 _ENDS_3 = tuple(ending for ending, _ in _STEP_3)
 
 
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Return the Porter stem of a folded word; words under 3 or over 64 bytes stay as they are."""
+class _Stems(dict[str, str]):
+    """The stems of the words that were met, the same ones again and again."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MAX_KNOWN:
+            self.clear()
+        self[word] = found = _stem_of(word)
+        return found
+
+
+stem: Callable[[str], str] = _Stems().__getitem__
+"""Return the Porter stem of a folded word; words under 3 or over 64 bytes stay as they are."""
+
+
+def _stem_of(word: str) -> str:
     if len(word) < 3:
         return word if word.isascii() else _by_bytes(word)
     if not word.isascii():

@@ -31,6 +31,11 @@ _CREATE = (
     " query TEXT NOT NULL, candidates INTEGER NOT NULL, selected TEXT NOT NULL, bytes INTEGER NOT NULL,"
     " duration_ms REAL NOT NULL, shadow INTEGER NOT NULL)"
 )
+_BOUND = (
+    "CREATE TRIGGER IF NOT EXISTS recall_bounded AFTER INSERT ON recall BEGIN"  # noqa: S608 - a number of ours
+    f" DELETE FROM recall WHERE number <= new.number - {MAX_ROWS}; END"
+)
+"""Part of the same write, so that a turn waits for one only."""
 _COLUMNS = "time, session, query, candidates, selected, bytes, duration_ms, shadow"
 
 
@@ -139,16 +144,14 @@ def _prepare(connection: sqlite3.Connection) -> None:
     for pragma in ("journal_mode = WAL", "synchronous = OFF", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     connection.execute(_CREATE)
+    connection.execute(_BOUND)
 
 
 def _insert(connection: sqlite3.Connection, values: Sequence[object]) -> None:
-    made = connection.execute(
+    connection.execute(
         f"INSERT INTO recall({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - names of ours
         values,
     )
-    last = made.lastrowid or 0
-    if last > MAX_ROWS:
-        connection.execute("DELETE FROM recall WHERE number <= ?", (last - MAX_ROWS,))
 
 
 def _newest(connection: sqlite3.Connection, limit: int) -> list[Noted]:
