@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from muniment.memory.surfaces import Surfaces
 from muniment.paths import resolve_paths
+from muniment.session.holdings import reading
 from muniment.session.holdings.items import Group, Holdings, Item, Passed, narrow, numbered, size_text
 from muniment.session.holdings.reading import Holder, stamp_of
 from muniment.settings import Settings
@@ -26,6 +28,29 @@ def test_nothing_is_made_anew_where_nothing_changed(tmp_path: Path) -> None:
     holder = Holder(Surfaces(resolve_paths(), memory_world(tmp_path), Settings()))
     first = holder.look()
     assert holder.look() is first
+
+
+def test_files_of_records_are_not_looked_at_while_nobody_tells_of_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = project_at(tmp_path / "p")
+    path = write_record(project / ".muniment", "apples", "About apples")
+    # Such a change does not show in the time of the directory; where that is recent, files are looked at.
+    os.utime(path.parent, (1, 1))
+    surfaces = Surfaces(resolve_paths(), project, Settings())
+    changes = 0
+    surfaces.records.watched = lambda: changes
+    holder = Holder(surfaces)
+    monkeypatch.setattr(reading, "AGAIN_SECONDS", 3600.0)
+    first = holder.look()
+    path.write_text("id: apples\ntitle: About pears\ncontent: Text.\n", encoding="utf-8")
+    assert holder.look() is first
+    changes += 1
+    told = holder.look()
+    assert told != first
+    path.write_text("id: apples\ntitle: About plums\ncontent: Text.\n", encoding="utf-8")
+    monkeypatch.setattr(reading, "AGAIN_SECONDS", 0.0)
+    assert holder.look() != told
 
 
 @pytest.mark.parametrize(

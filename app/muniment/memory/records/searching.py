@@ -113,6 +113,13 @@ class SearchedStore:
 
         return Catalog(self.paths.memindex)
 
+    def mark(self) -> object:
+        """Return what stays the same as long as no file can have changed; None where that cannot be told."""
+        try:
+            return self._mark(self.chain())
+        except OSError:
+            return None
+
     def _mark(self, chain: ScopeChain) -> object:
         """Return what stays the same as long as nothing can have changed; None where that cannot be told.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_STAMPED = 20_000
 """So many files of a directory are looked at for changes."""
+AGAIN_SECONDS = 5.0
+"""How long records are taken to be as they were, where nobody told of a change; some expire by then."""
 Part = tuple[tuple[Group, ...], tuple[Passed, ...]]
 
 
@@ -27,6 +30,8 @@ class Holder:
     def __init__(self, surfaces: Surfaces) -> None:
         self._surfaces = surfaces
         self._snapshot: Snapshot | None = None
+        self._mark: object = None
+        self._looked = 0.0
         self._records: Part = ((), ())
         self._parts: dict[str, tuple[Hashable, Part]] = {}
         self._last: Holdings | None = None
@@ -81,8 +86,13 @@ class Holder:
     # Records
 
     def _look_at_records(self) -> tuple[tuple[Group, ...], tuple[Passed, ...], int]:
-        snapshot = self._surfaces.records.snapshot(all=True)
-        old = self._snapshot
+        records, old = self._surfaces.records, self._snapshot
+        # Said before they are listed, so that what changes meanwhile is listed next time.
+        mark, now = records.mark(), time.monotonic()
+        if old is not None and mark is not None and mark == self._mark and now < self._looked + AGAIN_SECONDS:
+            return (*self._records, len(old.entries))
+        self._mark, self._looked = mark, now
+        snapshot = records.snapshot(all=True)
         same = old is not None and (
             old.entries == snapshot.entries
             and old.chain == snapshot.chain
