@@ -207,6 +207,22 @@ async def test_what_comes_back_to_the_session_while_the_app_is_taken_apart_ends_
     assert missed.is_set()
 
 
+async def test_work_that_looks_for_the_screen_when_all_have_gone_ends_with_the_app(project: Path) -> None:
+    late = asyncio.Event()
+
+    async def look() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        while app.screen_stack:  # noqa: ASYNC110 - nothing tells when the last one has gone
+            await asyncio.sleep(0)
+        late.set()
+        assert app.screen is not None
+
+    async with opened(boot_for(project)) as (app, _):
+        app.run_worker(look())
+    assert late.is_set()
+
+
 async def test_a_fault_on_a_screen_that_stands_is_not_passed_over(project: Path) -> None:
     async with opened(boot_for(project)) as (app, pilot):
         app.session_screen.call_later(lambda: app.session_screen.query_one("#nowhere") and None)

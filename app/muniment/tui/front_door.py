@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from rich.console import RenderableType
 from textual import _time, events
 from textual._context import active_message_pump
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.driver import Driver
@@ -28,7 +28,7 @@ from muniment.approval.gate import Clock, Heartbeat
 from muniment.safety.visible import clean_surrogates, copyable
 
 BEAT_SECONDS = 0.05
-COMPOSE_SECONDS = 1.0
+COMPOSE_SECONDS = 10.0
 """Input waits at most so long for the widgets of the screen it is meant for."""
 
 
@@ -167,14 +167,15 @@ class FrontDoorApp(App[int]):
             await asyncio.sleep(0)
 
     def _handle_exception(self, error: Exception) -> None:
-        # Screens lose their widgets one after the other when they leave: to miss one then is no fault.
+        # Screens lose their widgets one after the other when they leave, and an app its screens: to miss one
+        # then is no fault.
         if isinstance(error, WorkerFailed):
             cause: BaseException = error.error
             whose: MessagePump | None = active_worker.get().node
         else:
             cause, whose = error, active_message_pump.get(None)
         leaves = self._exit or not self._running
-        if isinstance(cause, NoMatches) and (leaves or self._has_left(whose)):
+        if isinstance(cause, (NoMatches, ScreenStackError)) and (leaves or self._has_left(whose)):
             self.log.warning(f"missed by something that came too late: {cause}")
             return
         super()._handle_exception(error)

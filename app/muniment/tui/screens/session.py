@@ -477,5 +477,5 @@ class SessionScreen(Place[None]):
     async def drained(self) -> None:
         """Wait until all events are drawn."""
         if self._adapter is not None:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await self._adapter.drained()
