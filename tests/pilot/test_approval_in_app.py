@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from muniment.tui.modals.approval import ApprovalScreen
+from muniment.tui.widgets.tool_line import ToolLine
 from support.app import (
     allow,
     boot_for,
@@ -156,3 +157,7 @@ async def test_a_hand_edit_made_while_it_was_open_wins(project: Path) -> None:
         await allow(pilot, app)
         await until(pilot, lambda: "changed after approval" in screen_text(app))
         assert path.read_text(encoding="utf-8") == edited
+        [line] = app.session_screen.query(ToolLine)
+        # Whoever allowed it need not open the line to learn why nothing was written.
+        await until(pilot, lambda: "changed after approval" in str(line.content))
+        assert not line.opened

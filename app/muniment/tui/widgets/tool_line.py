@@ -23,6 +23,8 @@ _SHAPES = {
 }
 _SUBJECTS = ("id", "name", "query", "path", "title", "pattern")
 _INDENT = 4
+_SHOWN_CHARACTERS = 400
+"""A reason that stands below a closed line is cut here."""
 _SHOWN_LINES = 400
 """A longer result is opened up to here; the session log has it whole."""
 
@@ -87,6 +89,10 @@ class ToolLine(Static, can_focus=True):
         line = Content.assemble(head, "  ", subject.stylize("$secondary"), "  " if subject else "", tail)
         if self.opened:
             line = Content.assemble(line, "\n", self._details())
+        elif part.status == "failed" and part.decision == "allowed" and part.result:
+            # Who allowed it is told without asking why nothing came of it.
+            why = self._indented(reading_line(part.result.split("\n", 1)[0])[:_SHOWN_CHARACTERS])
+            line = Content.assemble(line, "\n", (why, "$error"))
         self.update(line)
 
     def _details(self) -> Content:
