@@ -267,6 +267,24 @@ async def test_a_retracted_row_is_restored_by_h(tmp_path: Path) -> None:
         await until(pilot, lambda: group_row(app, "Ledger") == "Ledger  5 active")
 
 
+async def test_a_row_that_changes_while_its_retraction_is_asked_about_stays(tmp_path: Path) -> None:
+    async with stage(tmp_path) as (app, pilot, _):
+        assert app.engine is not None
+        ledger = app.engine.surfaces.ledger
+        item = await stand_on(app, pilot, "ledger", "Finding 1")
+        await pilot.press("d")
+        await until(pilot, lambda: "Retract a ledger row" in screen_text(app))
+        ledger.pin(item.id, BY_HAND)
+        await allow(pilot, app)
+        await until(pilot, lambda: "changed meanwhile, nothing was retracted" in screen_text(app))
+        assert (ledger.get(item.id).status, ledger.get(item.id).trust) == ("active", "human")
+        await stand_on(app, pilot, "ledger", "Finding 1")
+        await pilot.press("d")
+        await until(pilot, lambda: "Retract a ledger row" in screen_text(app))
+        await allow(pilot, app)
+        await until(pilot, lambda: ledger.get(item.id).status == "retracted")
+
+
 async def test_d_on_a_retracted_row_purges_its_text_for_good(tmp_path: Path) -> None:
     async with stage(tmp_path) as (app, pilot, _):
         assert app.engine is not None

@@ -81,3 +81,18 @@ def test_a_purge_says_what_it_takes_and_leaves_it_on_no(project: Path, user: Pat
     assert "cannot be undone" in shown
     assert code == 1
     assert (project / ".muniment" / "memory" / "rule.yaml").exists()
+
+
+def test_an_answer_about_a_row_that_changed_meanwhile_retracts_nothing(project: Path, user: Path) -> None:
+    entry = ("--title", "Plums", "--content", "Plums are blue.")
+    assert run("knowledge", "add", *entry, cwd=project, base=user).code == 0
+    found = run("ledger", "search", "plums", "--json", cwd=project, base=user)
+    (row_id,) = [each["id"] for each in found.json["hits"]]
+    with Terminal(["ledger", "retract", row_id], cwd=project, base=user, columns=240) as terminal:
+        terminal.wait_for("[y/N]")
+        assert run("ledger", "pin", row_id, cwd=project, base=user).code == 0
+        terminal.send("y\r")
+        assert terminal.exit_code() == 1
+        assert "was changed meanwhile, nothing was retracted" in terminal.text
+    shown = run("ledger", "show", row_id, "--json", cwd=project, base=user)
+    assert (shown.json["row"]["status"], shown.json["row"]["importance"]) == ("active", 1.0)

@@ -134,7 +134,9 @@ def retract(arguments: argparse.Namespace, shell: Shell) -> int:
     row = ledger.get(arguments.id)
     if row.status != "retracted":
         shell.confirm(f"Retract {row.id} ({_one(row.title)}), trust {row.trust}?", yes=arguments.yes)
-    return _changed(arguments, shell, ledger.retract(arguments.id, shell.origin), "is retracted")
+    # An answer holds for the row that was shown; with --yes nothing is.
+    seen = None if arguments.yes or row.status == "retracted" else row
+    return _changed(arguments, shell, ledger.retract(row.id, shell.origin, seen=seen), "is retracted")
 
 
 def restore(arguments: argparse.Namespace, shell: Shell) -> int:

@@ -22,6 +22,7 @@ from muniment.memory.ledger.database import Database, word_columns
 from muniment.memory.ledger.faults import LedgerFault, RowPurged
 from muniment.memory.ledger.lifecycle import (
     active,
+    as_stored,
     is_shown_elsewhere,
     judged_as,
     made,
@@ -45,6 +46,7 @@ from muniment.memory.ledger.row import (
 )
 from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
 from muniment.memory.origin import Origin, utc_now
+from muniment.memory.records.plans import ChangedAfterApproval
 from muniment.memory.records.times import format_time, whole_seconds
 from muniment.safety.errors import NotFound
 from muniment.safety.files import digest
@@ -209,12 +211,20 @@ class Ledger:
 
     def pin(self, row_id: str, origin: Origin) -> Changed:
         """Make a row your own: trust `human`, importance and confidence 1, active whatever it was."""
-
         return self._change(row_id, origin, pinned)
 
-    def retract(self, row_id: str, origin: Origin) -> Changed:
-        """Take a row out of recall; it stays readable and `restore` brings it back."""
-        return self._change(row_id, origin, lambda row, _: retracted(row))
+    def retract(self, row_id: str, origin: Origin, *, seen: Row | None = None) -> Changed:
+        """Take a row out of recall; it stays readable and `restore` brings it back.
+
+        Raise `ChangedAfterApproval` where the row is not as it was `seen` any more.
+        """
+
+        def make(row: Row, _: datetime) -> Row:
+            if seen is not None and as_stored(row) != as_stored(seen):
+                raise ChangedAfterApproval(f"{row.id} was changed meanwhile, nothing was retracted.")
+            return retracted(row)
+
+        return self._change(row_id, origin, make)
 
     def restore(self, row_id: str, origin: Origin) -> Changed:
         """Make a retracted, superseded or expired row active again; judged as before."""

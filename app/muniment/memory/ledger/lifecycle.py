@@ -73,6 +73,11 @@ def pinned(row: Row, now: datetime) -> Row:
     return replace(active(row, now), trust="human", importance=1.0, confidence=1.0)
 
 
+def as_stored(row: Row) -> Row:
+    """Return a row as it is, whether its time has passed meanwhile or not."""
+    return replace(row, status=stored_status(row.status))  # type: ignore[arg-type]  # one of the four words
+
+
 def retracted(row: Row) -> Row:
     """Return a row that is out of recall."""
     return replace(row, status="retracted", superseded_by=None)

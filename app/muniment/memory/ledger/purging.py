@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muniment.memory.journal import Target
-from muniment.memory.ledger.lifecycle import purged
+from muniment.memory.ledger.lifecycle import as_stored, purged
 from muniment.memory.ledger.notes import SURFACE
-from muniment.memory.ledger.row import Row, as_json, stored_status
+from muniment.memory.ledger.row import Row, as_json
 from muniment.memory.ledger.tables import COLUMNS, read_row, row_values
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import ChangedAfterApproval
@@ -54,7 +54,7 @@ def purge(ledger: Ledger, database: Database, row: Row, reason: str, origin: Ori
         with journal.announced(target, origin, before=None, after=None), database.writing() as connection:
             after = now = _read(connection, row.id, ledger)
             if now.purged_at is None:
-                if _stored(now) != _stored(row):
+                if as_stored(now) != as_stored(row):
                     raise ChangedAfterApproval(f"{row.id} was changed meanwhile, nothing was purged.")
                 same = _others(connection, now)
                 after = purged(now, whole_seconds(ledger.clock()), reason)
@@ -82,11 +82,6 @@ def _read(connection: sqlite3.Connection, row_id: str, ledger: Ledger) -> Row:
     if values is None:
         raise NotFound(f"There is no ledger row {row_id}.")
     return read_row(values, ledger.clock())
-
-
-def _stored(row: Row) -> Row:
-    """Return a row as it is, whether its time has passed meanwhile or not."""
-    return replace(row, status=stored_status(row.status))  # type: ignore[arg-type]  # one of the four words
 
 
 def _others(connection: sqlite3.Connection, row: Row) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ async def retract(app: MunimentApp, engine: Engine, item: Item) -> None:
     )
     decision = await decide(app, proposal)
     if decision.allowed:
-        await asyncio.to_thread(ledger.retract, row.id, origin_of(engine))
+        await asyncio.to_thread(partial(ledger.retract, row.id, origin_of(engine), seen=row))
         done(app, f"Retracted {row.id}; h on it restores it.", f"retracted {row.id}")
 
 
