@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.containers import VerticalScroll
-from textual.widgets import Button, Static, TextArea
+from textual.widgets import Button, Input, Static, TextArea
 
 from muniment.approval.policy import Mode
 from muniment.session import events as ev
@@ -16,7 +16,7 @@ from muniment.tui.screens.reader import lines_of
 from muniment.tui.views import fields_text
 from muniment.tui.widgets.exact_lines import lay_out
 from muniment.tui.widgets.memory_tree import MemoryTree
-from support.app import boot_for, dialog, opened, project_at, screen_text, text_in, until, write_record
+from support.app import boot_for, dialog, opened, project_at, screen_text, still, text_in, until, write_record
 from support.approvals import a_proposal
 from support.memory_world import memory_world
 from support.panel import panel_open
@@ -112,6 +112,16 @@ async def test_without_colour_every_word_can_be_seen_in_every_theme(
                 front, back = (each.get_truecolor() for each in colours)
                 assert {front.red, front.green} == {front.blue}, text
                 assert front != back, text
+        await pilot.press("f3", *"abc")
+        await until(pilot, lambda: app.screen.query(Input) and app.screen.query_one(Input).value == "abc")
+        still(app)
+        row = app.screen.query_one(Input).content_region.y
+        drawn = list(app.screen._compositor.render_strips()[row])
+        at = [text for text, *_ in drawn].index("abc")
+        word, cursor = drawn[at].style, drawn[at + 1].style
+        assert word is not None
+        assert cursor is not None
+        assert cursor.reverse or cursor.bgcolor != word.bgcolor, "the cursor cannot be seen"
 
 
 async def test_details_of_a_call_stay_in_their_column_where_they_wrap(tmp_path: Path) -> None:

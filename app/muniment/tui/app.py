@@ -62,6 +62,10 @@ class MunimentApp(FrontDoorApp):
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     Toast { max-width: 96%; margin: 0; padding: 0 1; }
     Toast:ansi { background: ansi_default; }
+    /* Without colour these are told by nothing else. */
+    Input:ansi > .input--cursor, Input:ansi > .input--selection {
+        color: ansi_default; background: ansi_default; text-style: reverse;
+    }
     ApprovalScreen ToastHolder { display: none; }
     /* The terminal's own colours have no shade for a row, and reverse does not reach the screen from here. */
     OptionList:ansi > .option-list--option-highlighted,
