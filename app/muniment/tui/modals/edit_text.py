@@ -45,7 +45,9 @@ class EditText(Box[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = safe_line(self._title)
-            yield TextField(self._text, id="edit-text", soft_wrap=True, compact=True)
+            area = TextField(self._text, id="edit-text", soft_wrap=True, compact=True)
+            area.cursor_blink = False
+            yield area
             yield Static("", id="edit-say", markup=False)
             yield KeyBar()
 

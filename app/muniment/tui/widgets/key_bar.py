@@ -13,6 +13,7 @@ from textual.keys import key_to_character
 from textual.screen import Screen
 from textual.widgets import Static
 
+from muniment.tui.alive import stands
 from muniment.tui.keynames import key_name
 
 LAST = ("app.help", "app.commands")
@@ -140,7 +141,8 @@ class KeyBar(Static):
 
     def redraw(self) -> None:
         """Draw the keys in force."""
-        if not self.is_attached or not self.size.width:
+        # While the app leaves, its screens go before what waits for them.
+        if not self.is_attached or not self.size.width or not stands(self.screen):
             return
         found = fit(self._entries(), self.size.width)
         parts: list[tuple[str, str]] = []
