@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,8 @@ from textual import pilot
 from muniment.tui.app import MunimentApp
 from support.app import project_at, write_record
 from support.environment import user_variables
+from support.pictures import place_of
 from support.pilot import PatientPilot
-
-ROOT = Path("/tmp/muniment-pictures")
-"""A fixed place, because its path is part of the pictures."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +23,11 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A project at a place with the same name in every run, and its own for every test."""
-    name = "".join(each if each.isalnum() else "-" for each in request.node.name)
-    root = ROOT / name
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for variable, value in user_variables(root / "user").items():
-        monkeypatch.setenv(variable, value)
-    project = project_at(root / "study")
-    write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
-    return project
+    with place_of(request.node.name) as root:
+        for variable, value in user_variables(root / "user").items():
+            monkeypatch.setenv(variable, value)
+        project = project_at(root / "study")
+        write_record(project / ".muniment", "coding-scheme", "Codes of the first round", "Six codes.")
+        yield project

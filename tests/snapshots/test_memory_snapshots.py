@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,12 +24,11 @@ from support.app import boot_for, ready, screen_text, still, until
 from support.environment import user_variables
 from support.memory_world import memory_world
 from support.panel import stand_on
+from support.pictures import place_of
 from support.session_logs import write_session
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 SESSION = "9f2c4e1a7b3d5068c1e4f2a97d6b8053"
-PLACES = Path("/tmp/muniment-pictures")
-"""A fixed place for the worlds of the pictures, because their paths are drawn."""
 SIZES = [(80, 24), (160, 45)]
 Compare = Callable[..., bool]
 Step = Callable[[MunimentApp, Pilot[int]], Awaitable[None]]
@@ -44,19 +42,15 @@ everywhere = pytest.mark.parametrize(
 @pytest.fixture
 def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A world at a fixed place of this test's own, with fixed times and a fixed session."""
-    name = "".join(each if each.isalnum() else "-" for each in request.node.name)
-    root = PLACES / name
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True, mode=0o700)
-    (root / "home").mkdir()
-    for variable, value in user_variables(root).items():
-        monkeypatch.setenv(variable, value)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    made = memory_world(root, lambda: NOW)
-    real = secrets.token_hex
-    monkeypatch.setattr(secrets, "token_hex", lambda count=32: SESSION if count == 16 else real(count))
-    yield made
-    shutil.rmtree(root, ignore_errors=True)
+    with place_of(request.node.name) as root:
+        (root / "home").mkdir()
+        for variable, value in user_variables(root).items():
+            monkeypatch.setenv(variable, value)
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        made = memory_world(root, lambda: NOW)
+        real = secrets.token_hex
+        monkeypatch.setattr(secrets, "token_hex", lambda count=32: SESSION if count == 16 else real(count))
+        yield made
 
 
 def picture(snap_compare: Compare, project: Path, size: tuple[int, int], theme: str, *steps: Step) -> bool:
