@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from muniment.settings.values import QUIET_MOST
 from muniment.tui.modals.approval import ApprovalScreen
 from muniment.tui.widgets.tool_line import ToolLine
 from support.app import (
@@ -16,6 +17,7 @@ from support.app import (
     opened,
     project_at,
     say,
+    say_and_go_on,
     screen_text,
     until,
     write_record,
@@ -58,7 +60,8 @@ async def test_allowing_writes_what_was_shown(project: Path) -> None:
 
 
 async def test_keys_pressed_as_it_opens_write_nothing(project: Path) -> None:
-    async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
+    # So long a quiet time leaves a slow machine room for so many keys.
+    async with opened(boot_for(project, quiet=QUIET_MOST)) as (app, pilot):
         await say(pilot, app, SAVE)
         screen = await dialog(pilot, app)
         await pilot.press("y", "a", "enter", "space", "1", "f1", "f2", "f3", "f5", "ctrl+p")
@@ -98,8 +101,7 @@ async def test_a_denial_with_a_reason_reaches_the_model(project: Path) -> None:
 
 async def test_a_draft_holds_the_dialog_back_and_says_so(project: Path) -> None:
     async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
-        app.session_screen.composer.put(SAVE)
-        await pilot.press("enter", "n", "o", "t", "e")
+        await say_and_go_on(pilot, app, SAVE, "note")
         await until(pilot, lambda: "1 proposal waits – F4 to review" in screen_text(app))
         assert app.session_screen.composer.text == "note"
         await pilot.press("f4")
@@ -122,9 +124,7 @@ async def test_interrupting_the_turn_leaves_the_users_own_question_and_answers_n
     path = write_record(project / ".muniment", "apples", "About apples")
     async with opened(boot_for(project, quiet=QUIET)) as (app, pilot):
         # The model's proposal waits behind a draft, and the user asks to delete a record meanwhile.
-        app.session_screen.composer.put(SAVE)
-        await pilot.press("enter", "n", "o", "t", "e")
-        await until(pilot, lambda: len(app.desk.pending) == 1)
+        await say_and_go_on(pilot, app, SAVE, "note")
         app.session_screen.panel.records_tree.focus()
         await pilot.press("home", "down", "d")
         await until(pilot, lambda: "1 of 2" in screen_text(app))
