@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
+from types import FrameType
 
+from textual.css.match import match
+
+from muniment.session import events as ev
 from support.app import boot_for, opened, project_at, ready, say, screen_text, until
 
 
@@ -60,3 +66,27 @@ async def test_the_end_of_a_long_session_is_there_at_once_and_its_beginning_when
             await pilot.pause(0.02)
         await pilot.press("home")
         await until(pilot, lambda: "Question 0 about" in screen_text(app))
+
+
+async def test_a_key_does_not_search_the_conversation_however_long_that_is(tmp_path: Path) -> None:
+    """What is looked at is counted, not timed: a key that walks all that was said looks at every part."""
+    looked = Counter[str]()
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code is match.__code__:
+            looked[key] += 1
+
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        emit = app.session_screen.emit
+        key = "a"
+        for key in ("a", "b"):
+            sys.setprofile(count)
+            try:
+                await pilot.press(key)
+            finally:
+                sys.setprofile(None)
+            for number in range(200):
+                emit(ev.Notice(f"Sentence {number}."))
+            await app.session_screen.drained()
+        assert app.session_screen.composer.text == "ab"
+    assert looked["b"] <= looked["a"] + 10

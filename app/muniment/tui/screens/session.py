@@ -365,7 +365,8 @@ class SessionScreen(Place[None]):
     def _choosing(self, event: Composer.Choosing) -> None:
         event.stop()
         self.query_one("#slash", SlashList).show(event.found, event.at)
-        for card in self.query(FirstCard):
+        # Comes with every key: the conversation is not to be searched for what stands below it.
+        for card in self.query_one("#left").query_children(FirstCard):
             card.display = not event.found
 
     @on(Composer.Edited)
