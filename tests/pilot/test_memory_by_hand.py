@@ -19,8 +19,6 @@ from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.form import Form
 from muniment.tui.modals.question import Question
 from muniment.tui.screens.reader import Reader
-from muniment.tui.widgets.memory_panel_rows import Row as PanelRow
-from muniment.tui.widgets.memory_panel_rows import why_not
 from support.app import allow as allow_shown
 from support.app import boot_for, decide, opened, opened_dialog, screen_text, text_in, until
 from support.memory_world import BY_HAND, memory_world
@@ -498,37 +496,6 @@ async def test_a_key_that_fits_no_such_thing_says_what_fits(tmp_path: Path) -> N
         await stand_on(app, pilot, "user", "tone")
         await pilot.press("m")
         await until(pilot, lambda: "Only a record has a scope" in screen_text(app))
-
-
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [
-        ("d", "Global is a place, not a thing to delete"),
-        ("y", "Global is a place, not a thing to copy the id of"),
-    ],
-)
-async def test_a_key_says_why_it_does_nothing_with_a_row_that_is_no_thing(
-    tmp_path: Path, key: str, said: str
-) -> None:
-    async with stage(tmp_path) as (app, pilot, _):
-        tree = app.session_screen.panel.records_tree
-        tree.move_cursor(next(each for each in nodes(app) if each.data and each.data.left == "Global"))
-        await pilot.press(key)
-        await until(pilot, lambda: said in screen_text(app))
-        assert app.screen is app.session_screen
-
-
-def test_why_nothing_is_done_is_said_of_every_row_that_is_no_thing() -> None:
-    assert why_not("edit", None) == "There is nothing here to edit."
-    assert why_not("move", PanelRow(("more",), "… 3 more")).endswith("/ filters.")
-    assert "mend it or move it away" in why_not("delete", PanelRow(("file",), "broken.yaml", kind="file"))
-
-
-async def test_the_key_bar_says_that_enter_opens_a_row_of_the_panel(tmp_path: Path) -> None:
-    async with stage(tmp_path, (80, 24)) as (app, pilot, _):
-        await until(pilot, lambda: "Enter Open" in screen_text(app))
-        app.session_screen.panel.action_filter()
-        await until(pilot, lambda: "Enter List" in screen_text(app))
 
 
 async def test_y_copies_the_id(tmp_path: Path) -> None:
