@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,33 @@ def test_a_terminal_that_goes_away_ends_the_app_and_closes_the_turn(
 ) -> None:
     assert hang_up(opened(project, user, server, where, command)) == 130
     closed_turn(user, project, where)
+
+
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGTSTP], ids=lambda each: each.name)
+def test_a_process_that_goes_on_draws_everything_and_gives_the_terminal_back_as_it_was(
+    project: Path, user: Path, server: LoopbackServer, number: signal.Signals
+) -> None:
+    with opened(project, user, server, "idle") as terminal:
+        process = Path(f"/proc/{terminal.child.pid}/stat")
+        for _ in range(3):
+            terminal.child.kill(number)
+            until(lambda: process.read_text().rpartition(") ")[2].startswith("T"), what="a stopped process")
+            terminal.pump()
+            before = len(terminal.raw)
+            terminal.child.kill(signal.SIGCONT)
+            # What nothing has changed is drawn too: another program may have written over it.
+            terminal.wait(
+                lambda _, at=before: all(
+                    each in terminal.raw[at:] for each in (b"MANUAL", b"Help", b"Memory")
+                )
+            )
+        terminal.send("typed")
+        terminal.wait_for("typed")
+        terminal.press("ctrl+q")
+        terminal.wait(lambda _: not terminal.child.isalive(), what="the end")
+        echoes = termios.tcgetattr(terminal.child.child_fd)[3] & (termios.ECHO | termios.ICANON)
+        assert echoes == termios.ECHO | termios.ICANON
+        assert terminal.exit_code() == 0
 
 
 @pytest.mark.parametrize(

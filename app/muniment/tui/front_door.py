@@ -250,5 +250,10 @@ class FrontDoorApp(App[int]):
             farewell()
 
     def on_mount(self) -> None:
-        for signal in (self.app_suspend_signal, self.app_resume_signal):
-            signal.subscribe(self, lambda _: self.shake_guards(), immediate=True)
+        self.app_suspend_signal.subscribe(self, lambda _: self.shake_guards(), immediate=True)
+        self.app_resume_signal.subscribe(self, self._resumed, immediate=True)
+
+    def _resumed(self, _: App[object]) -> None:
+        self.shake_guards()
+        # Whoever had the terminal meanwhile has left his own in every cell of it.
+        self.refresh(layout=True)

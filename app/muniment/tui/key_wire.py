@@ -191,4 +191,33 @@ def steady(driver: type[Driver], lost: Callable[[], None]) -> type[Driver]:
         except (OSError, EOFError):
             lost()
 
-    return cast("type[Driver]", type(driver.__name__, (driver,), {"run_input_thread": run_input_thread}))
+    ours_too = {"run_input_thread": run_input_thread, "_sigcont_application": _going_on(driver)}
+    return cast("type[Driver]", type(driver.__name__, (driver,), ours_too))
+
+
+def _going_on(driver: type[Driver]) -> Callable[..., None]:
+    """Return what a driver does when its process goes on after a stop.
+
+    A stop that could be heard has given the terminal back, and it is taken again. One that could not has left
+    everything as it was: to take the terminal again then would have two threads read the keyboard, of which
+    one never ends, and would keep the app's own way of typing as the one to give back at the end.
+    """
+
+    def renew(self: Any) -> None:
+        if self._auto_restart and _reads(self):
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+            self.resume_application_mode()
+
+    def sigcont(self: Any, *signal: object) -> None:
+        if not _reads(self):
+            driver._sigcont_application(self, *signal)  # type: ignore[attr-defined]  # only those with signals
+        elif self._app._loop is not None:
+            # Not here: what was interrupted may hold the lock that writing takes.
+            self._app._loop.call_soon_threadsafe(renew, self)
+
+    return sigcont
+
+
+def _reads(driver: Any) -> bool:
+    return driver._key_thread is not None and driver._key_thread.is_alive()
