@@ -14,10 +14,10 @@ from muniment.tui.modals.approval import ApprovalScreen
 from support.app import boot_for, decide, dialog, opened, project_at, ready, say, screen_text, until
 from support.places import PLACES, SAVE, at
 
-STEPS = 8
+STEPS = 4
 LOPSIDED = [(200, 1), (1, 60), (60, 2), (3, 20)]
 DOWN = [(round(200 ** (1 - n / STEPS)), round(60 ** (1 - n / STEPS))) for n in range(STEPS + 1)]
-STORM = [*DOWN, *LOPSIDED, *reversed(DOWN[2:])]
+STORM = [*DOWN, *LOPSIDED, *reversed(DOWN[1:-1])]
 
 
 def stream(app: MunimentApp, number: int) -> None:
