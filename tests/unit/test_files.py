@@ -185,6 +185,17 @@ def test_links_above_the_scope_are_followed(tmp_path: Path) -> None:
     assert (real / ".muniment" / "memory" / "r.yaml").exists()
 
 
+def test_a_directory_that_may_be_no_link_is_not_entered_through_one(tmp_path: Path) -> None:
+    (tmp_path / "real" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with open_directory(tmp_path / "link") as fd:
+        assert os.listdir(fd) == ["inner"]
+    with open_directory(tmp_path / "link" / "inner", follow=False) as fd:
+        assert os.listdir(fd) == []
+    with pytest.raises(FileRefused, match="symbolic link"):
+        open_directory(tmp_path / "link", follow=False)
+
+
 def test_a_directory_swapped_for_a_link_after_opening_is_not_followed(tmp_path: Path) -> None:
     memory = tmp_path / ".muniment" / "memory"
     ensure_private_dir(memory)

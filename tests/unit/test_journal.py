@@ -451,6 +451,27 @@ def test_a_journal_that_is_a_link_is_not_written_through_and_nothing_else_is_wri
     assert len(list((moved / "journal").glob("*.jsonl"))) == 1
 
 
+@pytest.mark.parametrize(("swapped", "why"), [("link", "it is a symbolic link"), ("file", "not a directory")])
+def test_an_entry_goes_nowhere_where_the_journal_is_no_directory_any_more(
+    swapped: str, why: str, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+    records = world.store()
+    store(records, "R", "one", id="r")
+    entry = next(records.journal.entries())
+    moved = world.paths.journal.rename(tmp_path / "moved")
+    before = {each: each.read_bytes() for each in moved.rglob("*.*l*") if each.is_file()}
+    if swapped == "link":
+        world.paths.journal.symlink_to(moved)
+    else:
+        world.paths.journal.write_text("in the way")
+    with pytest.raises(MunimentError, match=f"cannot be kept: {why}"):
+        records.journal.write(entry)
+    with pytest.raises(MunimentError, match=f"cannot be kept: {why}"):
+        records.journal.purge(lambda _: True)
+    assert {each: each.read_bytes() for each in moved.rglob("*.*l*") if each.is_file()} == before
+
+
 def test_a_segment_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
     world = World(tmp_path)
     store(world.store(), "R", "one", id="r")

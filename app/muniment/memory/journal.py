@@ -6,11 +6,11 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ from muniment.safety.errors import MunimentError
 from muniment.safety.files import (
     ANY_AGE,
     FileRefused,
+    Held,
     append_durable,
     digest,
+    ensure_private_dir,
+    locked,
     open_directory,
     read_regular,
     remove_stale_temps,
-    take_lock,
     write_atomic,
 )
 
@@ -32,6 +34,7 @@ MAX_SEGMENT_BYTES = 1_073_741_824
 _SUFFIX = ".jsonl"
 _LOCK_TIMEOUT = 20.0
 _LOCKS = ".locks"
+_LINK = "it is a symbolic link"
 
 
 class JournalFault(MunimentError):  # noqa: N818 - a fault of the place, not of the program
@@ -69,14 +72,16 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON values, with the text before."""
-        values: dict[str, Any] = {name: getattr(self, name) for name in _ENTRY_FIELDS}
+        values = dict(zip(_ENTRY_FIELDS, _ENTRY_VALUES(self), strict=True))
         values["time"] = self.time.isoformat()
-        values["origin"] = {name: getattr(self.origin, name) for name in _ORIGIN_FIELDS}
+        values["origin"] = dict(zip(_ORIGIN_FIELDS, _ORIGIN_VALUES(self.origin), strict=True))
         return values
 
 
 _ENTRY_FIELDS = tuple(each.name for each in fields(Entry))
+_ENTRY_VALUES = attrgetter(*_ENTRY_FIELDS)
 _ORIGIN_FIELDS = tuple(each.name for each in fields(Origin))
+_ORIGIN_VALUES = attrgetter(*_ORIGIN_FIELDS)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -126,13 +131,15 @@ class Journal:
         """Tell whether a link stands in the journal's place: what is evidence is kept nowhere else."""
         return self.directory.is_symlink()
 
-    def guard(self, directory: Path) -> AbstractContextManager[None]:
+    def guard(self, directory: Path) -> Held:
         """Lock one memory directory between processes; hold it while a state is compared and then written.
 
         Raise `LockBusy` where another process keeps it and `JournalFault` where there can be no lock.
         """
+        if self.is_link():
+            raise JournalFault(self.directory, OSError(errno.ELOOP, _LINK))
         key = hashlib.sha256(os.path.realpath(directory).encode("utf-8", "surrogateescape")).hexdigest()
-        return self._locked(self._locks / f"{key[:32]}.lock")
+        return self._lock(self._locks / f"{key[:32]}.lock")
 
     def begin(
         self,
@@ -146,7 +153,7 @@ class Journal:
     ) -> Entry:
         """Put a write on disk before it happens and return its entry; call `settle` or `fail` after it."""
         entry = Entry(
-            id=secrets.token_hex(8),
+            id=os.urandom(8).hex(),
             time=self.clock(),
             origin=origin,
             surface=target.surface,
@@ -249,7 +256,7 @@ class Journal:
     def purge(self, matches: Callable[[Entry], bool]) -> int:
         """Remove the earlier texts of matching entries for good and return how many there were."""
         removed = 0
-        with self._locked(self._own_lock):
+        with self._opened(), self._lock(self._own_lock):
             # A purge that was killed left the texts that it had not come to.
             remove_stale_temps(self.directory, older_than=ANY_AGE)
             for segment in self._segments():
@@ -275,25 +282,32 @@ class Journal:
     def _append(self, item: dict[str, Any], segment: Path | None = None) -> Path:
         """Add a line to a segment, the newest where none is given, and return which one that was."""
         data = _encode(item) + b"\n"
-        with self._locked(self._own_lock), open_directory(self.directory) as place:
+        with self._opened() as place, self._lock(self._own_lock):
             if segment is None:
                 # Never behind the last one: a clock that went back must not put a write among the old ones.
                 segment = self.directory / max((self.clock().isoformat()[:7] + _SUFFIX, *_names(place)))
             append_durable(segment, data, own_line=True, dir_fd=place)
         return segment
 
-    @contextmanager
-    def _locked(self, lock: Path) -> Iterator[None]:
-        if self.is_link():
-            raise JournalFault(self.directory, OSError(errno.ELOOP, "it is a symbolic link"))
+    def _opened(self) -> Held:
+        """Open the journal's directory, which is made where it is missing and may be no link."""
         try:
-            fd = take_lock(lock, timeout=_LOCK_TIMEOUT)
+            try:
+                return open_directory(self.directory, follow=False)
+            except FileNotFoundError:
+                ensure_private_dir(self._locks)
+                return open_directory(self.directory, follow=False)
+        except FileRefused as refused:
+            why = _LINK if self.is_link() else refused.reason
+            raise JournalFault(self.directory, OSError(errno.ENOTDIR, why)) from refused
         except OSError as error:
             raise JournalFault(self.directory, error) from error
+
+    def _lock(self, lock: Path) -> Held:
         try:
-            yield
-        finally:
-            os.close(fd)
+            return locked(lock, timeout=_LOCK_TIMEOUT)
+        except OSError as error:
+            raise JournalFault(self.directory, error) from error
 
     def _segments(self) -> list[Path]:
         try:

@@ -12,8 +12,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from muniment.paths import PROJECT_DIR_NAME
@@ -55,14 +54,27 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@contextmanager
-def open_directory(path: Path) -> Iterator[int]:
-    """Open a directory for use with `dir_fd`; raise `FileRefused` for a link where none may be."""
-    fd = _enter(path)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
+class Held:
+    """An open directory, or a lock, that is let go at the end of a `with` block."""
+
+    __slots__ = ("fd",)
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __enter__(self) -> int:
+        return self.fd
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+
+
+def open_directory(path: Path, *, follow: bool = True) -> Held:
+    """Open a directory for use with `dir_fd`; raise `FileRefused` for a link where none may be.
+
+    Without `follow` the directory itself may be none wherever it stands.
+    """
+    return Held(_enter(path, follow=follow))
 
 
 def ensure_private_dir(path: Path) -> None:
@@ -275,22 +287,12 @@ def remove_stale_temps(
     return removed
 
 
-@contextmanager
-def locked(path: Path, *, timeout: float = 10.0) -> Iterator[None]:
-    """Hold the lock file `path` against all other processes, waiting up to `timeout` seconds.
+def locked(path: Path, *, timeout: float = 10.0) -> Held:
+    """Take the lock file `path` against all other processes, waiting up to `timeout` seconds.
 
-    Raise `LockBusy` where another one keeps it. Not reentrant: a second lock on the same path waits for the
-    first.
+    Use it in a `with` block, whose end lets go. Raise `LockBusy` where another one keeps it. Not reentrant:
+    a second lock on the same path waits for the first.
     """
-    fd = take_lock(path, timeout=timeout)
-    try:
-        yield
-    finally:
-        os.close(fd)
-
-
-def take_lock(path: Path, *, timeout: float = 10.0) -> int:
-    """Take a lock as `locked` does and return what holds it: closing it lets the lock go."""
     try:
         fd = os.open(path, _LOCK_FLAGS, PRIVATE_FILE)
     except FileNotFoundError:
@@ -304,7 +306,7 @@ def take_lock(path: Path, *, timeout: float = 10.0) -> int:
     except BaseException:
         os.close(fd)
         raise
-    return fd
+    return Held(fd)
 
 
 def _take_turn(fd: int, path: Path, deadline: float) -> None:
@@ -330,7 +332,7 @@ def _take_turn(fd: int, path: Path, deadline: float) -> None:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _enter(path: Path) -> int:
+def _enter(path: Path, *, follow: bool = True) -> int:
     """Open a directory, without following links from the first `.muniment` on."""
     parts = path.parts
     if PROJECT_DIR_NAME in parts:
@@ -342,7 +344,7 @@ def _enter(path: Path) -> int:
     # Joined by hand: in a store this is done a dozen times, and a new path costs as much as opening it.
     base = os.path.join(*parts[:cut]) if 0 < cut < len(parts) else path if cut else "."  # noqa: PTH118 - as above
     try:
-        fd = os.open(base, _DIR_FLAGS)
+        fd = os.open(base, _DIR_FLAGS if follow or cut < len(parts) else _DIR_FLAGS | os.O_NOFOLLOW)
         for part in parts[cut:]:
             outer = fd
             try:
@@ -383,9 +385,9 @@ def _temp_name(name: str, mark: str = "") -> str:
 
 
 def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+    written = os.write(fd, data)
+    while written < len(data):
+        written += os.write(fd, memoryview(data)[written:])
 
 
 def _read_up_to(fd: int, expected: int, limit: int) -> bytes:

@@ -90,10 +90,9 @@ def resolve_chain(cwd: Path, paths: Paths) -> ScopeChain:
     data_identity = _identity(data)
     for ancestor in (*reversed(here.parents), here):
         candidate = ancestor / PROJECT_DIR_NAME
-        identity = _identity(candidate)
-        if identity is None and not os.path.lexists(candidate):
+        if not os.path.lexists(candidate):
             continue
-        if identity is not None and identity == data_identity:
+        if data_identity is not None and data_identity == _identity(candidate):
             excluded.append(Excluded(candidate, "is the global data directory"))
             continue
         _judge("project", candidate, scopes, excluded)
@@ -102,37 +101,42 @@ def resolve_chain(cwd: Path, paths: Paths) -> ScopeChain:
 
 def still_takes_part(scope: Scope, data: Path) -> bool:
     """Tell whether a scope of an earlier chain may be written to; one that is gone may be made again."""
-    if _examine(scope, [], may_be_absent=True) is not None:
-        return False
-    identity = None if scope.kind == "global" else _identity(scope.directory)
-    return identity is None or identity != _identity(data)
+    found = _examine(scope, [], may_be_absent=True)
+    if found is None or isinstance(found, str) or scope.kind == "global":
+        return not isinstance(found, str)
+    return _identity(data) != (found.st_dev, found.st_ino)
 
 
 def _judge(kind: ScopeKind, directory: Path, scopes: list[Scope], excluded: list[Excluded]) -> None:
     """Put a directory among the scopes or the excluded; an absent global directory is an empty scope."""
     scope = Scope(kind, directory)
     warnings: list[str] = []
-    reason = _examine(scope, warnings, may_be_absent=kind == "global")
-    if reason is not None:
-        excluded.append(Excluded(directory, reason))
+    found = _examine(scope, warnings, may_be_absent=kind == "global")
+    if isinstance(found, str):
+        excluded.append(Excluded(directory, found))
     else:
         scopes.append(replace(scope, warnings=tuple(warnings)) if warnings else scope)
 
 
-def _examine(scope: Scope, warnings: list[str], *, may_be_absent: bool) -> str | None:
-    """Return why a directory can be no scope, or None; what is only worth a warning is appended."""
+def _examine(scope: Scope, warnings: list[str], *, may_be_absent: bool) -> os.stat_result | str | None:
+    """Return what stands at a scope's directory, None where nothing does, or why it can be no scope."""
     follow = scope.kind == "global"
-    return _inspect(scope.directory, "", warnings, follow=follow, may_be_absent=may_be_absent) or _inspect(
-        scope.memory_dir, _INNER, warnings, follow=False, may_be_absent=True
-    )
+    outer = _inspect(scope.directory, "", warnings, follow=follow, may_be_absent=may_be_absent)
+    if isinstance(outer, str):
+        return outer
+    inner = _inspect(scope.memory_dir, _INNER, warnings, follow=False, may_be_absent=True)
+    return inner if isinstance(inner, str) else outer
 
 
 def _inspect(
     path: Path, subject: str, warnings: list[str], *, follow: bool, may_be_absent: bool
-) -> str | None:
-    """Return why a directory cannot be trusted, or None; what is only worth a warning is appended."""
+) -> os.stat_result | str | None:
+    """Return what stands there, None where nothing does, or why it cannot be trusted.
+
+    What is only worth a warning is appended.
+    """
     try:
-        info = path.stat() if follow else path.lstat()
+        info = path.stat() if follow else os.lstat(path)
     except FileNotFoundError:
         return None if may_be_absent else "vanished while it was looked at"
     except PermissionError:
@@ -147,7 +151,7 @@ def _inspect(
         return f"{subject}is owned by another user (uid {info.st_uid})"
     if info.st_mode & stat.S_IWOTH:
         warnings.append(f"{path} is writable by everyone on this machine")
-    return None
+    return info
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from muniment.memory.journal import Journal, Target
@@ -27,19 +26,19 @@ def commit_plan(
     A directory's mode is put right, and what killed writers left there cleared away, once: `tidied` keeps it.
     Raise `ChangedAfterApproval` where the file is not what was seen, `StoreRefused` where the disk refuses.
     """
-    with journal.guard(plan.scope.directory), ExitStack() as held:
+    with journal.guard(plan.scope.directory):
         if not still_takes_part(plan.scope, data):
             raise _changed(plan)
         try:
-            memory = held.enter_context(open_memory_dir(plan.scope))
-            before = _unchanged(plan, memory)
-            if isinstance(plan, StorePlan) and not (memory is not None and _is_ready(plan.scope, tidied)):
-                _make_ready(plan.scope, tidied)
-                memory = held.enter_context(open_memory_dir(plan.scope))
+            with open_memory_dir(plan.scope) as memory:
                 before = _unchanged(plan, memory)
+                if isinstance(plan, DeletePlan) or (memory is not None and _is_ready(plan.scope, tidied)):
+                    return _carry_out(journal, plan, before, origin, memory)
+            _make_ready(plan.scope, tidied)
+            with open_memory_dir(plan.scope) as memory:
+                return _carry_out(journal, plan, _unchanged(plan, memory), origin, memory)
         except OSError as error:
             raise _not_done(plan, error) from error
-        return _carry_out(journal, plan, before, origin, memory)
 
 
 def _is_ready(scope: Scope, tidied: set[Path]) -> bool:
