@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -449,6 +451,28 @@ def test_a_journal_that_is_a_link_is_not_written_through_and_nothing_else_is_wri
     world.paths.data.symlink_to(moved)
     store(world.store(), "R", "one", id="r")
     assert len(list((moved / "journal").glob("*.jsonl"))) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["real/a", "link/a", "real/to-a", "loop/a", "absent/a", "real/../link/a", "real/a/file/a", "", "/"],
+)
+def test_every_name_of_a_directory_takes_the_same_lock(name: str, tmp_path: Path) -> None:
+    (tmp_path / "real" / "a").mkdir(parents=True)
+    (tmp_path / "real" / "a" / "file").write_text("x")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "to-a").symlink_to("a")
+    (tmp_path / "loop").symlink_to("loop")
+    locks = tmp_path / "journal" / ".locks"
+    journal = Journal(locks.parent)
+    with journal.guard(tmp_path / name):
+        pass
+    with journal.guard(Path(os.path.realpath(tmp_path / name))):
+        pass
+    with journal.guard(Path(os.path.relpath(tmp_path / name))):
+        pass
+    key = hashlib.sha256(os.fsencode(os.path.realpath(tmp_path / name))).hexdigest()
+    assert os.listdir(locks) == [f"{key[:32]}.lock"]
 
 
 @pytest.mark.parametrize(("swapped", "why"), [("link", "it is a symbolic link"), ("file", "not a directory")])
