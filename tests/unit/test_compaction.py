@@ -156,6 +156,33 @@ async def test_endless_calls_end_at_eight_requests_of_which_one_is_a_summary(pla
     assert "8 requests" in only(events, ev.ErrorRaised)[0].text
 
 
+@pytest.mark.parametrize(("asked", "summarised"), [(6, 1), (7, 0)])
+async def test_a_summary_is_made_only_where_a_request_is_left_for_the_answer(
+    place: Place, asked: int, summarised: int
+) -> None:
+    """After so many requests of the turn its history grows over the trigger."""
+    small(place)
+    began: list[int] = []
+
+    def reply(request: ModelRequest) -> Say:
+        if not began:
+            return Say("y" * 100)
+        number = len(model.requests) - began[0]
+        if number > asked:
+            return Say("the end")
+        long = "z" * (Limits(6_000).trigger - estimate(request) + 100) if number == asked else ""
+        return Say(long, calls=(call("look", f"c{number}"),))
+
+    model = answering(Say(SUMMARY), reply)
+    engine = place.open(model, tools=Tools())
+    await seeded(engine, 4, 100)
+    began.append(len(model.requests))
+    ended, _ = await run(engine, "go")
+    assert ended.status == "completed"
+    assert len(summaries(model)) == summarised
+    assert len(model.requests) - began[0] == asked + summarised + 1
+
+
 REJECTED = {
     "an error of the server": Say(fail=ModelError("secret body", kind="server", status=500)),
     "empty": Say(" \n"),

@@ -92,9 +92,11 @@ async def test_a_disk_that_fills_while_the_question_stands(place: Place) -> None
         model, tools = both()
         engine = place.open(model, tools=tools, approver=fill)
         _, events = await run(engine)
+        assert engine.save_fault is not None
     assert tools.keep.ran == []
-    results = {event.tool: event.status for event in only(events, ev.ToolFinished)}
-    assert results["keep"] == "not_executed"
+    results = {event.tool: event for event in only(events, ev.ToolFinished)}
+    assert results["keep"].status == "not_executed"
+    assert engine.save_fault in results["keep"].text
 
 
 async def test_a_sessions_directory_that_cannot_be_made(place: Place) -> None:

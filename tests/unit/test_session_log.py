@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 from muniment.model.base import AssistantItem, ToolCall, UserItem
 from muniment.safety.errors import InvalidInput, NotFound
 from muniment.session.logs.history import History
-from muniment.session.logs.line import KINDS, RECORD_MAX_BYTES, LineFault, LogRecord, decode, encode
+from muniment.session.logs.line import (
+    FILE_MAX_BYTES,
+    KINDS,
+    RECORD_MAX_BYTES,
+    LineFault,
+    LogRecord,
+    decode,
+    encode,
+)
 from muniment.session.logs.log import SessionBusy, SessionDamaged, SessionLog
 from muniment.session.trace import key_scrubber
 from support.session import Place, full_disk
@@ -435,3 +443,18 @@ def test_a_line_may_be_as_large_as_the_limit_and_no_larger() -> None:
 def test_ids_are_made_unique_only_where_they_must_be() -> None:
     calls = History().unique_calls(tuple(ToolCall(each, "t", "{}") for each in ("a", "a", "", "call_2", "é")))
     assert [each.id for each in calls] == ["a", "a_2", "call_1", "call_2", "call_3"]
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_log_may_grow_to_its_limit_and_no_further(place: Place, over: int) -> None:
+    log = create(place)
+    one_turn(log)
+    left = FILE_MAX_BYTES - log.path.stat().st_size
+    while left > RECORD_MAX_BYTES:
+        assert log.append("title", text="x" * 16_000_000)
+        title = left - (left := FILE_MAX_BYTES - log.path.stat().st_size) - 16_000_000
+    assert log.append("title", text="x" * (left - title + over)) is (over == 0)
+    assert log.path.stat().st_size == FILE_MAX_BYTES - (left if over else 0)
+    assert (log.fault is None) is (over == 0)
+    log.close()
+    SessionLog.open(place.paths, log.id).close()
