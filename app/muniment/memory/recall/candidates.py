@@ -107,7 +107,7 @@ def _together(corpora: Sequence[Corpus], terms: int) -> Corpus:
 
 
 def _of_row(row: Recalled, fit: float) -> Candidate:
-    (row_id, kind, scope, _, _, title, body, trust, _, source, _, _, importance, confidence, _, _) = row
+    row_id, kind, scope, _, _, title, body, trust, _, source, _, _, importance, confidence, _, _ = row
     return Candidate(
         row_id,
         "ledger",

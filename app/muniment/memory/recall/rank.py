@@ -108,7 +108,20 @@ class Ranked(NamedTuple):
 def rank(candidates: Sequence[Candidate], need: Need, now: datetime) -> list[Ranked]:
     """Return all candidates, best first."""
     best = max([each.fit for each in candidates], default=0.0)
-    ranked = [_ranked(each, best, need.files, now) for each in candidates]
+    files = need.files
+    ranked: list[Ranked] = []
+    for each in candidates:
+        _, _, _, scope_kind, trusted, _, _, _, date, fit, held, important, confident = each
+        age = (now - date).total_seconds() / _DAY_SECONDS
+        words = round(WORDS * fit / best, _DECIMALS) if best > 0 else 0.0
+        scope = SCOPE.get(scope_kind, 0.0)
+        trust = TRUST.get(trusted, 0.0)
+        paths = round(PATHS * _overlap(files, held), _DECIMALS) if files else 0.0
+        recency = round(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS), _DECIMALS) if age > 0.0 else RECENCY
+        importance = _share_of(IMPORTANCE, important)
+        confidence = _share_of(CONFIDENCE, confident)
+        total = round(words + scope + trust + paths + recency + importance + confidence, _DECIMALS)
+        ranked.append(Ranked(each, total, (words, scope, trust, paths, recency, importance, confidence)))
     if len({each.score for each in ranked}) < len(ranked):
         # Sorted by the last key first: each sort keeps the order of those that are equal in its own key.
         ranked.sort(key=lambda each: (each.candidate.key, each.candidate.id))
@@ -139,22 +152,6 @@ def distinct(ranked: Sequence[Ranked], *, most: int) -> list[Ranked]:
             kept.append(each)
             bags.append(words)
     return kept
-
-
-def _ranked(candidate: Candidate, best: float, files: Sequence[str], now: datetime) -> Ranked:
-    _, _, _, scope_kind, trusted, _, _, _, date, fit, held, important, confident = candidate
-    age = (now - date).total_seconds() / _DAY_SECONDS
-    if age < 0.0:
-        age = 0.0
-    words = round(WORDS * fit / best, _DECIMALS) if best > 0 else 0.0
-    scope = SCOPE.get(scope_kind, 0.0)
-    trust = TRUST.get(trusted, 0.0)
-    paths = round(PATHS * _overlap(files, held), _DECIMALS) if files else 0.0
-    recency = round(RECENCY * 0.5 ** (age / HALF_LIFE_DAYS), _DECIMALS)
-    importance = _share_of(IMPORTANCE, important)
-    confidence = _share_of(CONFIDENCE, confident)
-    total = round(words + scope + trust + paths + recency + importance + confidence, _DECIMALS)
-    return Ranked(candidate, total, (words, scope, trust, paths, recency, importance, confidence))
 
 
 @lru_cache(maxsize=256)
