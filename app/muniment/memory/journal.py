@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from muniment.memory.origin import Origin, utc_now
 from muniment.safety.errors import MunimentError
@@ -46,8 +46,7 @@ class JournalFault(MunimentError):  # noqa: N818 - a fault of the place, not of 
         super().__init__(f"Nothing was written: the journal in {directory} cannot be kept: {why}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One write. Digests are SHA-256 of the file's bytes, None where the file did or will not exist.
 
     `surface` says what was written: `record`, `user`, `pinned`, `notes`, `inbox`, `notebook`, `knowledge`,
@@ -73,14 +72,12 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as JSON values, with the text before."""
-        values = dict(zip(_ENTRY_FIELDS, _ENTRY_VALUES(self), strict=True))
+        values = self._asdict()
         values["time"] = self.time.isoformat()
         values["origin"] = dict(zip(_ORIGIN_FIELDS, _ORIGIN_VALUES(self.origin), strict=True))
         return values
 
 
-_ENTRY_FIELDS = tuple(each.name for each in fields(Entry))
-_ENTRY_VALUES = attrgetter(*_ENTRY_FIELDS)
 _ORIGIN_FIELDS = tuple(each.name for each in fields(Origin))
 _ORIGIN_VALUES = attrgetter(*_ORIGIN_FIELDS)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -268,7 +265,7 @@ class Journal:
                     if isinstance(item, Entry) and item.text_before is not None and matches(item):
                         removed += 1
                         changed = True
-                        raw = _encode({"entry": replace(item, text_before=None, purged=True).as_dict()})
+                        raw = _encode({"entry": item._replace(text_before=None, purged=True).as_dict()})
                     if raw:
                         kept.append(raw)
                 if changed:
