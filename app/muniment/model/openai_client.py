@@ -82,7 +82,7 @@ def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
     except (ValueError, ImportError, httpx2.InvalidURL) as error:
         said = excerpt(str(error), endpoint.key)
         raise ModelError(
-            f"A proxy variable of the environment cannot be used: {said}.", kind="settings"
+            f"A proxy variable of the environment cannot be used: {said.rstrip('.')}.", kind="settings"
         ) from None
     client = openai.AsyncOpenAI(
         api_key=endpoint.key or "none",

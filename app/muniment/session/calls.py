@@ -157,11 +157,8 @@ class Calls:
             await self._record(call, tool.name, proposal, decision, asked_in, emit, log)
             if not decision.allowed:
                 return denied(decision)
-        try:
-            started = await log("tool_start", call_id=call.id, name=call.name, arguments=call.arguments)
-        except asyncio.CancelledError:
-            await self.finish(call, told("cancelled", STOPPED_BEFORE), emit, log)
-            raise
+        # Stopped here, the call is one of those that have not run, and is settled with them.
+        started = await log("tool_start", call_id=call.id, name=call.name, arguments=call.arguments)
         if not started and tool.effect is not Effect.READ:
             return unsaved(await self.desk.can_save() or "its log could not be written")
         return await self._execute(call, tool, proposal, decision, asked_in, emit, log)
