@@ -12,6 +12,10 @@ PROJECT_DIR_NAME = ".muniment"
 """Name of a project's own directory; each one on the way down to the working directory is a scope."""
 
 
+class HomeUnknown(Exception):  # noqa: N818 - named for what it says
+    """A place lies in a home directory that nobody knows; the text is a sentence for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The user's directories for settings, data, state and cache; all absolute, none created here."""
@@ -70,7 +74,7 @@ class Paths:
 def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
     """Return the directories from `MUNIMENT_*_DIR`, falling back to the platform's own places.
 
-    Raise `MunimentError` where such a place lies in a home directory that nobody knows.
+    Raise `HomeUnknown` where such a place lies in a home directory that nobody knows.
     """
     env = os.environ if environ is None else environ
 
@@ -84,10 +88,8 @@ def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
 
             return Path(getattr(platformdirs, f"user_{kind}_path")(APP_NAME, appauthor=False))
         except RuntimeError as error:  # a user that no list of users has, as in a container
-            from muniment.safety.errors import MunimentError
-
             whose = f"The home directory in {variable}" if override else "Your home directory"
-            raise MunimentError(
+            raise HomeUnknown(
                 f"{whose} is not known, so there is no place for {kind}; set "
                 f"{variable if override else f'HOME or {variable}'} to an absolute path."
             ) from error

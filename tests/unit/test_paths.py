@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.paths import resolve_paths
-from muniment.safety.errors import MunimentError
+from muniment.paths import HomeUnknown, resolve_paths
 from support.command import Inside
 
 
@@ -28,13 +27,17 @@ def nobody_knows_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nobody_knows_home")
-def test_a_home_that_nobody_knows_is_said_in_a_sentence_that_helps() -> None:
-    with pytest.raises(MunimentError, match=r"^Your home .* set HOME or MUNIMENT_CONFIG_DIR to an absolute"):
+def test_a_home_that_nobody_knows_is_said_in_a_sentence_that_helps(
+    cli: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(HomeUnknown, match=r"^Your home .* set HOME or MUNIMENT_CONFIG_DIR to an absolute"):
         resolve_paths({})
-    with pytest.raises(
-        MunimentError, match=r"^The home directory in MUNIMENT_CONFIG_DIR .* absolute path\.$"
-    ):
+    with pytest.raises(HomeUnknown, match=r"^The home directory in MUNIMENT_CONFIG_DIR .* absolute path\.$"):
         resolve_paths({"MUNIMENT_CONFIG_DIR": "~who/config"})
+    monkeypatch.setenv("MUNIMENT_DATA_DIR", "~/data")
+    refused = cli("memory", "list")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("muniment: The home directory in MUNIMENT_DATA_DIR is not known")
 
 
 @pytest.mark.usefixtures("nobody_knows_home")

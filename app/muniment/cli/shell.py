@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from muniment.paths import Paths, resolve_paths
+from muniment.paths import HomeUnknown, Paths, resolve_paths
 from muniment.safety.errors import InvalidInput, MunimentError, reason_of
 from muniment.safety.visible import clean_surrogates, reading, reading_line
 
@@ -107,7 +107,10 @@ class Shell:
 
     def __init__(self) -> None:
         self.environ: Mapping[str, str] = os.environ
-        self.paths: Paths = resolve_paths(self.environ)
+        try:
+            self.paths: Paths = resolve_paths(self.environ)
+        except HomeUnknown as error:
+            raise MunimentError(str(error)) from error
 
     @cached_property
     def cwd(self) -> Path:
