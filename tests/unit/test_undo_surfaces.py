@@ -93,3 +93,17 @@ def test_earlier_texts_of_a_pinned_item_are_purged_even_where_others_were_writte
 
 def journal(user: Path) -> bytes:
     return b"".join(path.read_bytes() for path in (user / "data" / "journal").glob("*.jsonl"))
+
+
+def test_a_write_that_made_no_file_names_the_restore_of_its_own(
+    cli: Inside, project: Path, user: Path
+) -> None:
+    assert cli("knowledge", "add", "--title", "Small", "--content", "Yes", "--category", "reviews").code == 0
+    entries = cli("memory", "history", "--json").json["entries"]
+    row = next(each for each in entries if each["surface"] == "ledger")
+    before = kept(project, user)
+    for name in (row["entry"], f"{row['id']}@{row['entry']}"):
+        done = cli("memory", "restore", name, "--yes")
+        assert done.code == 1
+        assert "is a write to the ledger, which has a restore of its own" in done.err
+    assert kept(project, user) == before
