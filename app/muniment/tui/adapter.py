@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -20,7 +21,14 @@ PACE_SECONDS = 0.05
 """Streamed text is drawn at most so often; a layout takes longer than a key may wait."""
 TYPING_PACE_SECONDS = 0.2
 """The same while the user types."""
+MOST_REST_SECONDS = 1.0
+"""However long a piece of text takes to draw, the next one is drawn after this."""
 _WRITES = {"memory_store": "saved", "memory_save": "saved", "memory_delete": "deleted"}
+
+
+def rest_after(worked: float, rested: float) -> float:
+    """Return for how long to rest yet after so much work, in seconds: as long as the work took, in reason."""
+    return max(0.0, min(worked, MOST_REST_SECONDS) - rested)
 
 
 class Host(Protocol):
@@ -82,21 +90,35 @@ class Adapter:
                 if isinstance(item, asyncio.Event):
                     item.set()
                 elif isinstance(item, ev.TextDelta):
+                    begun = time.thread_time()
                     await self.show(self._gathered(item))
-                    await self._breathe()
+                    await self._breathe(begun)
                 else:
                     await self.show(item)
             self._there.clear()
             await self._there.wait()
 
-    async def _breathe(self) -> None:
-        """Leave the screen to the keys for a moment after text was drawn, unless more than text follows."""
-        if not self._items:
-            self._urgent.clear()
-            with suppress(TimeoutError):
-                pace = TYPING_PACE_SECONDS if self._host.typing else PACE_SECONDS
-                async with asyncio.timeout(pace):
-                    await self._urgent.wait()
+    async def _breathe(self, begun: float) -> None:
+        """Leave the screen to the keys for a moment after text was drawn, unless more than text follows.
+
+        `begun` is the working time of this thread when the drawing began. What took long is drawn the more
+        seldom: the end of a long block is laid out with all of the block.
+        """
+        pace = TYPING_PACE_SECONDS if self._host.typing else PACE_SECONDS
+        if await self._rested(pace):
+            await self._rested(rest_after(time.thread_time() - begun, pace))
+
+    async def _rested(self, seconds: float) -> bool:
+        """Rest as long as nothing but text waits; tell whether nothing else came."""
+        from muniment.session import events as ev
+
+        if any(not isinstance(each, ev.TextDelta) for each in self._items):
+            return False
+        self._urgent.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._urgent.wait()
+        return not self._urgent.is_set()
 
     def _gathered(self, first: ev.TextDelta) -> ev.TextDelta:
         """Take the deltas that came meanwhile as one: a fast model need not be drawn word by word."""
