@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.memory.journal import Journal, Target, bytes_of, text_of
+from muniment.memory.journal import Journal, JournalFault, Target, bytes_of, text_of
 from muniment.memory.journal_undo import CannotUndo, commit_undo, plan_undo
 from muniment.memory.origin import Origin
 from muniment.memory.records.plans import StoreRequest
@@ -507,3 +507,8 @@ def test_a_segment_that_is_a_link_is_not_written_through(tmp_path: Path) -> None
         store(world.store(), "R", "two", id="r")
     assert elsewhere.read_bytes() == before
     assert content(world.store()) == "one"
+
+
+def test_a_place_whose_name_no_file_system_takes_is_told_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(JournalFault, match="cannot be kept: file name too long"):
+        Journal(tmp_path / ("x" * 300) / "journal").guard(tmp_path)

@@ -134,7 +134,11 @@ class Journal:
 
         Raise `LockBusy` where another process keeps it and `JournalFault` where there can be no lock.
         """
-        if self.is_link():
+        try:
+            link = self.is_link()
+        except OSError as error:
+            raise JournalFault(self.directory, error) from error
+        if link:
             raise JournalFault(self.directory, OSError(errno.ELOOP, _LINK))
         key = hashlib.sha256(_real(directory).encode("utf-8", "surrogateescape")).hexdigest()
         return self._lock(self._locks / f"{key[:32]}.lock")
