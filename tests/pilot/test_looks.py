@@ -146,10 +146,14 @@ async def test_what_is_told_in_the_conversation_stays_in_the_column_of_the_repli
         await app.session_screen.drained()
         line = app.screen.query("Said.-error").first()
         await until(pilot, lambda: "another one" in text_in(app, line))
+        await pilot.pause()
         region = line.region
         rows = screen_text(app).split("\n")[region.y : region.bottom]
         assert [row[:3] for row in rows] == [" ! ", "   "]
         assert {row[3] != " " for row in rows} == {True}
+        await until(pilot, lambda: "again" in screen_text(app))
+        await pilot.pause()
+        region = line.region
         shown = screen_text(app)
         assert shown.index(" You") < shown.index(" ! ") < shown.rindex(" You") < shown.index("again")
         # What is copied of it has no breaks that only the width made.
