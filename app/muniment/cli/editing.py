@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-import signal
-import subprocess
 import tempfile
-import threading
 from pathlib import Path
 
 from muniment.cli.shell import Shell, UsageError
+from muniment.safety.editor import run_editor
 from muniment.safety.errors import MunimentError, reason_of
 
 
@@ -35,16 +32,3 @@ def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:
     if after == data:
         raise MunimentError("The text is as it was; nothing was changed.")
     return after
-
-
-def run_editor(command: str, copy: Path) -> int:
-    """Let an editor have the terminal and return its exit code; raise `OSError` where none starts."""
-    # Ctrl+C in the editor reaches everybody at the terminal. It is meant for the editor, whose text would be
-    # lost if this process ended over it; and it must be heard there, so it is not ignored but passed over.
-    alone = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, lambda *_: None) if alone else None
-    try:
-        return subprocess.run([*shlex.split(command), str(copy)], check=False).returncode
-    finally:
-        if alone:
-            signal.signal(signal.SIGINT, before)

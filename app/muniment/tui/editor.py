@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import SuspendNotSupported
 
-from muniment.cli.editing import run_editor
+from muniment.safety.editor import run_editor
 from muniment.safety.errors import MunimentError, reason_of
 
 if TYPE_CHECKING:

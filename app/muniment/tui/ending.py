@@ -9,13 +9,14 @@ import signal
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from muniment.cli.shell import INTERRUPTED
 from muniment.tui.begin import begin
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXIT_CODE = 128 + signal.SIGINT
+"""The code of an interrupted program; the same for every signal that ends the screen."""
 
 
 class Ending:
@@ -47,7 +48,7 @@ class Ending:
         loop = self._app._loop
         if loop is None:
             # Nothing is on the screen yet, or nothing any more.
-            raise SystemExit(INTERRUPTED)
+            raise SystemExit(EXIT_CODE)
         # Whoever asks twice does not want to wait for the end of what runs.
         at_once = self._asked and number != signal.SIGHUP
         loop.call_soon_threadsafe(self._app.exit if at_once else self._leave)

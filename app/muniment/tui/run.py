@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 
-from muniment.cli.shell import INTERRUPTED
 from muniment.tui.boot import Boot
 
 
@@ -13,11 +12,11 @@ def run_tui(boot: Boot) -> int:
     # What is loaded here stays: collecting it again and again would cost as much as the first frame.
     gc.disable()
     from muniment.tui.app import MunimentApp
-    from muniment.tui.ending import Ending
+    from muniment.tui.ending import EXIT_CODE, Ending
 
     app = MunimentApp(boot, suits_terminal=True)
     gc.freeze()
     gc.enable()
     with Ending(app) as ending:
         app.run()
-    return INTERRUPTED if ending.happened else app.return_code or 0
+    return EXIT_CODE if ending.happened else app.return_code or 0
