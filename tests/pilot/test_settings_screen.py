@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList
 from muniment.paths import resolve_paths
 from muniment.settings import load_settings
 from muniment.tui.app import MunimentApp
+from muniment.tui.keymap import known_bindings
 from muniment.tui.modals.choose import Choose
 from muniment.tui.modals.entry import Entry
 from muniment.tui.screens.keymap import KeymapScreen
@@ -255,3 +256,21 @@ async def test_a_keymap_that_cannot_be_used_is_said_once_and_the_rest_counts(tmp
         opened_before = app.session_screen.panel.has_class("-open")
         await pilot.press("ctrl+b")
         assert app.session_screen.panel.has_class("-open") is not opened_before
+
+
+async def test_a_narrow_screen_shows_the_ids_of_the_keymap_whole(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(40, 20)) as (app, pilot):
+        await open_keymap(app, pilot)
+        shown = [str(each.prompt) for each in app.screen.query_one("#keymap-list", OptionList).options]
+        short = [each.id for each in known_bindings() if len(each.id) <= 24]
+        assert "approval.previous" in short
+        assert not [each for each in short if not any(line.rstrip().endswith(f" {each}") for line in shown)]
+
+
+async def test_a_sentence_in_place_of_rows_is_whole_on_a_narrow_screen(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(40, 20)) as (app, pilot):
+        await open_settings(app, pilot)
+        await pilot.press("slash", *"zzqq")
+        await until(pilot, shows(app, "No setting matches"))
+        rows = app.screen.query_one(OptionList)
+        assert text_in(app, rows) == "No setting matches; Escape shows all of them again."

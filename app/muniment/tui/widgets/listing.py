@@ -22,7 +22,9 @@ class Listing(OptionList):
     def tell(self, text: str) -> None:
         """Say in place of rows why there is none; it stands where the eye looks for them."""
         self.clear_options()
-        self.add_option(Option(Content.styled(text, "$secondary"), disabled=True))
+        # Rows are cut where they do not fit; a sentence goes on below.
+        lines = Content.styled(text, "$secondary").wrap(self.size.width or len(text))
+        self.add_option(Option(Content("\n").join(lines), disabled=True))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to take a row only where there is one."""
