@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from muniment.memory.records.plans import ChangedAfterApproval, DeleteRequest, StoreRequest
-from muniment.memory.records.scope import ScopeChain
+from muniment.memory.records.record import Record
+from muniment.memory.records.scope import Scope
 from muniment.memory.records.store import RecordStore
 from muniment.memory.records.writing import commit_plan
 from support.records import AGENT, World, put, store, tree_digest
@@ -60,8 +62,8 @@ def test_a_free_id_that_another_process_takes_before_it_is_looked_at_again_is_le
     cwd = world.directory("work", scope=True)
     really = RecordStore._taken
 
-    def overtaken(self: RecordStore, chain: ScopeChain, record_id: str) -> bool:
-        taken = really(self, chain, record_id)
+    def overtaken(self: RecordStore, scopes: Iterable[Scope], record_id: str) -> bool:
+        taken = really(self, scopes, record_id)
         if record_id == "rule" and not taken:
             put(cwd / ".muniment", "rule", title="Rule", content="of another")
         return taken
@@ -70,6 +72,27 @@ def test_a_free_id_that_another_process_takes_before_it_is_looked_at_again_is_le
     outcome = store(world.store(cwd), "Rule", "mine")
     assert (outcome.id, outcome.created) == ("rule-2", True)
     assert world.store(cwd).get("rule").record.content == "of another"
+
+
+def test_a_free_id_is_looked_for_in_a_scope_that_another_process_makes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    cwd = world.directory("work")
+    really = RecordStore._current
+    looks: list[str] = []
+
+    def overtaken(self: RecordStore, scope: Scope, record_id: str) -> tuple[Record | None, bytes | None]:
+        if not looks:
+            put(cwd / ".muniment", "rule", title="Rule", content="of another")
+        looks.append(record_id)
+        assert len(looks) < 10, looks
+        return really(self, scope, record_id)
+
+    monkeypatch.setattr(RecordStore, "_current", overtaken)
+    plan = world.store(cwd).plan_store(StoreRequest("Rule", "mine"), origin=AGENT)
+    assert plan.path == cwd / ".muniment" / "memory" / "rule-2.yaml"
+    assert looks == ["rule", "rule-2"]
 
 
 def test_a_file_that_appears_while_its_directory_is_made_is_not_overwritten(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -119,8 +119,12 @@ class RecordStore(ListedStore):
         chain = self.chain()
         scope, new = planning.store_target(chain, request.scope)
         now = self.clock()
+        # One that has yet to be made counts as well: by now another process may have made it.
+        scopes = (*chain.scopes, scope)
         while True:
-            record_id = request.id or free_id(derive_id(request.title), lambda name: self._taken(chain, name))
+            record_id = request.id or free_id(
+                derive_id(request.title), lambda name: self._taken(scopes, name)
+            )
             before, data_before = self._current(scope, record_id)
             # A free name that another process took just now is no record that was meant.
             if request.id or data_before is None:
@@ -316,8 +320,8 @@ class RecordStore(ListedStore):
             )
         return record, reading.data
 
-    def _taken(self, chain: ScopeChain, record_id: str) -> bool:
-        return any(os.path.lexists(record_path(scope, record_id)) for scope in chain.scopes)
+    def _taken(self, scopes: Iterable[Scope], record_id: str) -> bool:
+        return any(os.path.lexists(record_path(scope, record_id)) for scope in scopes)
 
     def _similar(self, after: Record) -> list[PlanWarning]:
         """Name effective records that say nearly the same under another id."""
