@@ -175,6 +175,7 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: flo
 async def opened(pilot: Pilot[int], app: DeskApp) -> ApprovalScreen:
     """Wait until a dialog has been painted disarmed, with all that it shows at first."""
     await until(pilot, lambda: app.dialog_open and app.dialog.gate.standing is not Standing.HIDDEN)
+    await until(pilot, lambda: app.dialog.too_small or app.dialog._panel.text.laid_out)
     await pilot.pause()
     return app.dialog
 
@@ -197,8 +198,10 @@ async def armed(pilot: Pilot[int], app: DeskApp, times: Time | None = None) -> A
 
 def counts_from(dialog: ApprovalScreen) -> float | None:
     """Return the time after which a key counts: of the frame that shows what it would do; None before."""
-    gate = dialog.gate
+    gate, panel = dialog.gate, dialog._panel
     if not gate.armed or gate._look_at is None:
+        return None
+    if not dialog.too_small and not (panel.text.laid_out and (gate.unlocked or not panel.end_drawn)):
         return None
     return max(gate._armed_at, gate._look_at, gate._unlocked_at or 0.0)
 
