@@ -80,6 +80,20 @@ def test_a_line_that_goes_on_remembers_the_characters_before_it() -> None:
     assert text[piece.offset :] == piece.text.plain == "it"
 
 
+def test_a_long_text_is_broken_once_and_not_for_each_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid = ListText((Point(Content("• "), Content("word " * 2_000)),)).lay_out(40)
+    broken: list[int] = []
+    really = Content.wrap
+
+    def counted(self: Content, width: int) -> list[Content]:
+        broken.append(width)
+        return really(self, width)
+
+    monkeypatch.setattr(Content, "wrap", counted)
+    assert len([piece for number in range(laid.height) for piece in laid.line(number)[1]]) > 200
+    assert len(broken) <= 2
+
+
 def test_lists_in_lists_are_indented_and_numbers_stand_below_each_other() -> None:
     numbers = "\n".join(f"{number}. n{number}" for number in range(1, 11))
     assert points(numbers)[0] == "  1. n1"

@@ -59,13 +59,17 @@ class Row:
         """Lines that it takes."""
         return max((len(_wrap(cell)) for cell in self.cells if not _fits(cell)), default=1)
 
-    def line(self, number: int) -> list[Piece]:
-        """Return what stands on one of its lines, counted from 0."""
+    def lines(self) -> list[list[Piece]]:
+        """Return what stands on each of its lines."""
+        wrapped = [_wrap(cell) for cell in self.cells]
         return [
-            Piece(text, cell.at + _indent(cell, text), cell.offset + offset)
-            for cell in self.cells
-            for text, offset in _wrap(cell)[number : number + 1]
-            if text.plain
+            [
+                Piece(text, cell.at + _indent(cell, text), cell.offset + offset)
+                for cell, lines in zip(self.cells, wrapped, strict=True)
+                for text, offset in lines[number : number + 1]
+                if text.plain
+            ]
+            for number in range(self.height)
         ]
 
 
@@ -85,6 +89,9 @@ class Laid:
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
         self._ends = list(accumulate(each.height for each in rows))
+        self._at = -1
+        self._lines: list[list[Piece]] = []
+        """The lines of row `_at`, the one that was asked for last."""
 
     @property
     def height(self) -> int:
@@ -101,7 +108,10 @@ class Laid:
         at = bisect_right(self._ends, number)
         if at >= len(self.rows):
             return at, []
-        return at, self.rows[at].line(number - (self._ends[at - 1] if at else 0))
+        if at != self._at:
+            # Lines are drawn one after the other: to break a long text anew for each would hold all up.
+            self._at, self._lines = at, self.rows[at].lines()
+        return at, self._lines[number - (self._ends[at - 1] if at else 0)]
 
 
 @dataclass(frozen=True, slots=True)
