@@ -91,8 +91,8 @@ class Holder:
         mark, now = records.mark(), time.monotonic()
         if old is not None and mark is not None and mark == self._mark and now < self._looked + AGAIN_SECONDS:
             return (*self._records, len(old.entries))
-        self._mark, self._looked = mark, now
         snapshot = records.snapshot(all=True)
+        self._mark, self._looked = mark, now
         same = old is not None and (
             old.entries == snapshot.entries
             and old.chain == snapshot.chain
