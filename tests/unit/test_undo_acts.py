@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from muniment.approval.proposal import Change
 from muniment.memory.journal_undo import CannotUndo
 from muniment.memory.records.plans import DeleteRequest, StoreRequest
 from muniment.memory.records.store import RecordStore
 from muniment.safety.errors import NotFound
+from muniment.tui.by_hand.undo import change_of
 from support.command import Inside
 from support.environment import isolated
 from support.records import USER, World, store
@@ -72,6 +74,27 @@ def test_writes_without_a_group_stay_single_and_so_do_those_of_an_older_journal(
     assert records.journal.unreadable() == 0
     plan = records.plan_undo()
     assert (plan.entry.item, plan.also, plan.entry.origin.group) == ("b", (), "")
+
+
+def test_the_dialog_shows_the_texts_of_all_files_and_first_those_that_nobody_has_seen(world: World) -> None:
+    records = world.store()
+    store(records, "R", "the text", id="r")
+    alone = records.plan_undo()
+    assert change_of(alone) == Change("file", alone.text_now, None)
+    here, there = move(records)
+    moved = change_of(records.plan_undo())
+    assert moved.before is not None
+    assert moved.after is not None
+    assert moved.before.startswith(f"── {there}\n")
+    assert "the text" in moved.before
+    assert moved.after.startswith(f"── {here}\n")
+    assert "the text" in moved.after
+    here.write_text("one by hand\n")
+    there.write_text("another by hand\n")
+    changed = change_of(records.plan_undo())
+    assert changed.before == f"── {here}\none by hand\n\n── {there}\nanother by hand\n"
+    here.unlink()
+    assert str(change_of(records.plan_undo()).before).startswith(f"── {there}\nanother by hand")
 
 
 def test_where_one_of_the_files_changed_since_all_of_it_is_told_and_bound(world: World) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.approval.proposal import Change, Field, Proposal
@@ -55,6 +57,24 @@ def _effect(part: UndoPlan) -> str:
     return _EFFECTS.get(part.action, part.action)
 
 
+def change_of(plan: UndoPlan) -> Change:
+    """Return all texts that go and come back; those of several files stand below their paths."""
+    if not plan.also:
+        return Change("file", plan.text_now, plan.text_then)
+    # The texts that nobody has seen come first.
+    parts = sorted(plan.parts, key=lambda part: not part.changed)
+    return Change(
+        "files",
+        _together((part.path, part.text_now) for part in parts),
+        _together((part.path, part.text_then) for part in parts),
+    )
+
+
+def _together(texts: Iterable[tuple[Path, str | None]]) -> str | None:
+    found = [f"── {path}\n{text}" for path, text in texts if text is not None]
+    return "\n".join(found) if found else None
+
+
 def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     entry = plan.entry
     fields = [
@@ -69,15 +89,13 @@ def _proposal(engine: Engine, plan: UndoPlan) -> Proposal:
     fields += [Field("and", f"{part.path} {_effect(part)}") for part in plan.also]
     fields += [Field("passed over", plan.passed_over)] if plan.passed_over else []
     fields += [Field("changed since", part.changed) for part in plan.parts if part.changed]
-    # The text that nobody has seen is the one to look at.
-    shown = next((part for part in plan.parts if part.changed), plan)
     return Proposal(
         id=f"undo-{entry.id}",
         tool="undo",
         title=_title(plan),
         fields=tuple(fields),
         plan=plan,
-        change=Change("file", shown.text_now, shown.text_then),
+        change=change_of(plan),
         coverage="This approval covers taking back this one act, once.",
         warnings=tuple(ReviewWarning("changed", part.changed, "path") for part in plan.parts if part.changed),
         shown_later="The text that stands now stays in the journal.",
