@@ -178,3 +178,18 @@ def test_the_command_takes_back_both_and_names_both(cli: Inside, tmp_path: Path,
     assert (done["path"], done["action"]) == (str(here), "create")
     assert [(each["path"], each["action"]) for each in done["also"]] == [(str(there), "delete")]
     assert (here.exists(), there.exists()) == (True, False)
+
+
+def test_nothing_of_an_act_is_taken_back_where_a_later_write_to_one_of_its_files_was_purged(
+    world: World,
+) -> None:
+    records = world.store()
+    store(records, "Before", id="before")
+    for name in ("a", "b"):
+        records.commit(records.plan_store(StoreRequest(name, "one", id=name), origin=ACT), ACT)
+    later = store(records, "a", "two", id="a").path
+    store(records, "a", "three", id="a")
+    records.journal.purge(lambda entry: entry.item == "a")
+    plan = records.plan_undo()
+    assert (plan.entry.item, plan.also) == ("before", ())
+    assert f"{later} before that write was purged" in plan.passed_over

@@ -96,14 +96,16 @@ def plan_undo(journal: Journal, directories: Collection[Path], *, session: str |
     purged: _TextPurged | None = None
     lost: set[str] = set()
     for entry, cut_off in _standing(mine, lines):
-        if entry.path in lost or entry.origin.group in lost:
-            lost.add(entry.path)
+        act = [each for each, _ in _act(lines, entry.origin.group)] if entry.origin.group else [entry]
+        names = {entry.origin.group, *(each.path for each in act)} - {""}
+        if not lost.isdisjoint(names):
+            lost |= names
             continue
         try:
             plan = _plan_act(lines, entry, cut_off, directories)
         except _TextPurged as fault:
             purged = purged or fault
-            lost |= {entry.path, entry.origin.group} - {""}
+            lost |= names
             continue
         said = [] if purged is None else [purged.sentence]
         return replace(plan, passed_over=" ".join([*said, *_newer_work(mine, entry)]))
