@@ -63,6 +63,14 @@ class InputGuard:
         """Hear that a frame has been handed to the terminal."""
 
 
+class KeyKeeper:
+    """A widget that has a word to say about keys that no binding takes."""
+
+    def left_over(self, key: str) -> bool:
+        """Hear of a key that was made with the focus in here; return whether anything came of it."""
+        raise TypeError(f"{type(self).__name__} keeps no keys")
+
+
 class FrontDoorApp(App[int]):
     """An app whose guarded screens judge input by the time it was made."""
 
@@ -156,6 +164,13 @@ class FrontDoorApp(App[int]):
             if not self._admit(event):
                 return
         await super().on_event(event)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        if await super()._check_bindings(key, priority):
+            return True
+        # Only now, and not where the key comes by on its way here, have all keys before it been obeyed.
+        around = self.focused.ancestors_with_self if self.focused is not None and not priority else ()
+        return any(isinstance(node, KeyKeeper) and node.left_over(key) for node in around)
 
     async def _screen_ready(self) -> None:
         """Wait until the screen on top has its widgets: what is typed right behind the key that opened it is

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,6 +17,7 @@ from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
 from muniment.safety.errors import MunimentError, sentence_of
+from muniment.tui.front_door import KeyKeeper
 from muniment.tui.widgets.listing import WordsLine
 from muniment.tui.widgets.memory_tree import MemoryTree
 
@@ -38,7 +39,7 @@ ABOUT_ROWS = 3
 PARTS = ("title", "filter", "empty", "tree", "about")
 
 
-class MemoryPanel(Vertical):
+class MemoryPanel(KeyKeeper, Vertical):
     """What is remembered where the session works."""
 
     BINDING_GROUP_TITLE = "Memory"
@@ -361,19 +362,19 @@ class MemoryPanel(Vertical):
 
         return any(verb == each for _, each, _ in verbs_of(row.item))
 
-    def on_key(self, event: events.Key) -> None:
-        """A key that does nothing with what is under the cursor says so, rather than nothing."""
-        verb = self._verb_of(event.key)
+    def left_over(self, key: str) -> bool:
+        """Say of a key that does nothing with what is under the cursor why that is, rather than nothing."""
+        verb = self._verb_of(key)
         row = self.current
         if verb is None or not self.records_tree.has_focus:
-            return
-        event.stop()
+            return False
         if row is not None and row.item is not None:
             self.post_message(self.Wanted(verb, row.item))
         else:
             from muniment.tui.widgets.memory_panel_rows import why_not
 
             self.notify(why_not(verb, row), markup=False)
+        return True
 
     def _verb_of(self, key: str) -> str | None:
         """Return what a key does with an item, as the user's keymap has it."""
