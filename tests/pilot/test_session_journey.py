@@ -135,6 +135,8 @@ async def test_an_undo_of_a_consolidation_says_first_that_all_of_it_goes_in_one_
         assert "writes in one step; a half is never taken back" in screen_text(app)
         await pilot.press("end")
         await until(pilot, lambda: shown.gate.unlocked)
+        # The last of the files that go, to be read like the first.
+        await until(pilot, lambda: "#### Learnings (5)" in screen_text(app))
         await allow(pilot, app)
         await until(pilot, lambda: "Took back the whole consolidation" in screen_text(app))
         assert not notes.exists()
