@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muniment.memory.journal_undo import CannotUndo
 from muniment.memory.ledger import lifecycle
 from muniment.memory.ledger.notes import row_bytes, row_of
 from muniment.memory.ledger.row import InvalidRow, Row, checked
@@ -267,3 +271,39 @@ def test_the_journal_gives_back_the_very_row(
 def test_a_text_that_is_no_row_is_none(text: str) -> None:
     with pytest.raises(ValueError, match=r"no row|Expecting value"):
         row_of(text)
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_cannot_be_taken_back_keeps_its_row(
+    edited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Workspace(tmp_path)
+    entry = add(made)
+    if edited:
+        rewrite(made, entry, "first", "last", group="edit")
+
+    def holds() -> list[tuple[str, str]]:
+        return [(each.id, each.body) for each in state(made) if each.status == "active"]
+
+    before = holds()
+    plan = made.surfaces.records.plan_undo()
+    with monkeypatch.context() as broken:
+        for name in ("unlink", "replace"):
+            broken.setattr(os, name, _refusing(getattr(os, name), entry.path.name))
+        with pytest.raises(CannotUndo, match="was not written"):
+            made.surfaces.records.commit_undo(plan, USER)
+    assert holds() == before
+    undo(made)
+    assert entry.path.exists() == edited
+    assert [body for _, body in holds()] == (["Take the lock first."] if edited else [])
+
+
+def _refusing(really: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return a call of the system that fails where it is about a file of this name."""
+
+    def call(*paths: object, **options: Any) -> None:
+        if name in paths:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        really(*paths, **options)
+
+    return call

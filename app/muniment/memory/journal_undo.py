@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -209,8 +209,8 @@ def commit_undo(
     """Do what an undo plan says if all its files still are what was seen; raise `CannotUndo` if not.
 
     `allows` is called under the locks and raises where something else stands against it. `follows` brings
-    what hangs on the files to what they will say; its fault is raised at the end, the files are done all the
-    same. Cut off anywhere, the next undo takes back the rest.
+    what hangs on the files to what they will say, and back where no file could be written. Its fault is
+    raised at the end, the files are done all the same. Cut off anywhere, the next undo takes back the rest.
     """
     fault: MunimentError | None = None
     places = {os.path.realpath(part.entry.directory): Path(part.entry.directory) for part in plan.parts}
@@ -233,6 +233,9 @@ def commit_undo(
                 done.append(_carry_out(journal, part, data, origin))
             except MunimentError as error:
                 if not done:
+                    if follows is not None:
+                        with suppress(MunimentError):  # why nothing was done is what is to be told
+                            follows(_back(plan), origin)
                     raise
                 raise CannotUndo(
                     f"Only part of this was taken back, undo again for the rest: {error.sentence}"
@@ -240,6 +243,17 @@ def commit_undo(
     if fault is not None:
         raise fault
     return Undone(plan, done[0], tuple(done[1:]))
+
+
+def _back(plan: UndoPlan) -> UndoPlan:
+    """Return a plan by which what hangs on files that stayed as they are is brought back to what they say."""
+    return replace(
+        plan,
+        entry=plan.entry._replace(origin=replace(plan.entry.origin, group="")),
+        text_now=plan.text_then,
+        text_then=plan.text_now,
+        also=tuple(map(_back, plan.also)),
+    )
 
 
 def _whole(journal: Journal, plan: UndoPlan) -> None:
