@@ -25,6 +25,7 @@ from support.app import (
     opened,
     opened_dialog,
     project_at,
+    say,
     say_and_go_on,
     screen_text,
     until,
@@ -284,6 +285,40 @@ async def test_a_real_model_writes_the_digest_only_when_asked(tmp_path: Path) ->
         assert "UNTRUSTED-INPUT" in str(request.items if hasattr(request, "items") else request)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+
+
+async def test_the_digest_is_read_from_the_list_and_enter_opens_it_from_its_text(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p")), size=(100, 24)) as (app, pilot):
+        add_notes(app, 5)
+        await open_review(app, pilot)
+        await until(pilot, lambda: listed(app) == ["● Consolidate 5 notes"])
+        pane = app.screen.query_one("#review-pane")
+        assert "PgDn Read on" in screen_text(app)
+        await until(pilot, lambda: pane.max_scroll_y > 0)
+        await pilot.press("pagedown")
+        await until(pilot, lambda: pane.scroll_y > 0)
+        await pilot.press("pageup")
+        await until(pilot, lambda: pane.scroll_y == 0)
+        await pilot.press("tab")
+        await until(pilot, lambda: app.screen.focused is pane)
+        assert "Enter Open" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+
+
+async def test_after_a_consolidation_the_status_line_names_it_as_what_undo_takes_back(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await say(pilot, app, "/note The scale drifts.")
+        await until(pilot, lambda: app.session_screen.status.status.last_write == "noted The scale drifts.")
+        await until(pilot, shows(app, "The scale drifts. No"))
+        add_notes(app, 4)
+        await open_review(app, pilot)
+        await until(pilot, lambda: listed(app) == ["● Consolidate 5 notes"])
+        await pilot.press("enter")
+        await opened_dialog(pilot, app)
+        await allow(pilot, app)
+        await until(pilot, shows(app, "Consolidated 5 notes"))
+        assert app.session_screen.status.status.last_write == "consolidated 5 notes"
 
 
 async def test_the_review_works_on_the_smallest_screen(tmp_path: Path) -> None:

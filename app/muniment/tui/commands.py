@@ -157,7 +157,7 @@ async def _note(app: MunimentApp, text: str) -> None:
     except (MunimentError, OSError) as error:
         app.tell(sentence_of(error), error=True)
         return
-    app.tell(f"Put into the {scope} inbox: {note.title}. No model sees it before you approve it.")
+    app.tell(f"Put into the {scope} inbox: {note.title.rstrip('.')}. No model sees it before you approve it.")
     app.session_screen.written(f"noted {note.title}")
 
 

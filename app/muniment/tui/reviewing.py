@@ -71,6 +71,7 @@ class Reviewer:
             return _NOT_ALLOWED
         outcome = await uncut(lambda: team.consolidation.apply(preview, origin_of(self._engine)))
         count = len(outcome.archived)
+        self._app.session_screen.written(f"{'archived' if outcome.breaker else 'consolidated'} {count} notes")
         if outcome.breaker:
             return f"{count} notes went to the archive unread; nothing was learned from them."
         said = " ".join(outcome.notes)
@@ -83,6 +84,7 @@ class Reviewer:
         if not (await decide(self._app, proposal)).allowed:
             return _NOT_ALLOWED
         outcome = await uncut(lambda: team.sweep.apply(items, origin_of(self._engine)))
+        self._app.session_screen.written("swept the knowledge base")
         return f"Swept: {len(outcome.swept)} left the knowledge base, {len(outcome.filed)} were filed anew."
 
     async def _summarise(self, due: SummaryDue) -> str:
@@ -94,4 +96,5 @@ class Reviewer:
         if not (await decide(self._app, proposal)).allowed:
             return _NOT_ALLOWED
         await uncut(lambda: commit(team, plan, origin_of(self._engine)))
+        self._app.session_screen.written(f"summarised the notebook of {due.agent}")
         return f"The notebook of {due.agent} has one entry in place of {len(due.entries)}."

@@ -136,7 +136,7 @@ def _note(engine: Engine) -> Filled:
     def check(values: Values) -> Checked[object]:
         new = check_new(NewNote(values["title"], values["body"], "user", "user", engine.id))
         found = warnings_for([("title", new.title), ("body", new.body)])
-        said = f"Put into the inbox: {new.title}. It reaches no model before you approve it."
+        said = f"Put into the inbox: {new.title.rstrip('.')}. It reaches no model before you approve it."
         ready = Ready(lambda: inbox.add(new, origin), said, f"noted {new.title}"[:60])
         return Checked(ready, tuple(text for _, text, _ in found))
 

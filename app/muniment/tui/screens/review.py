@@ -20,6 +20,7 @@ from muniment.safety.errors import MunimentError, sentence_of
 from muniment.safety.visible import reading_line
 from muniment.session.holdings.review import Review, Waiting
 from muniment.tui.alive import stands
+from muniment.tui.keynames import key_name
 from muniment.tui.looks import Sheet
 from muniment.tui.text import safe
 from muniment.tui.widgets.facts import Facts
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 _MARKS = {"proposal": "⏸", "consolidation": "●", "sweep": "●", "summary": "●", "skipped": "▲"}
 _TEXTS = {"consolidation": "The digest", "summary": "The entries", "proposal": "The new text"}
+_WITH_A_ROW = frozenset({"open", "read", "move", "edit", "file_elsewhere", "copy"})
 _EMPTY = "Nothing waits for you."
 _COMES = (
     ("⏸ proposals", "what the model wants to write, before it is written"),
@@ -45,17 +47,44 @@ _COMES = (
 _THEN = "This is what will appear here. /note puts a note of yours into the inbox. Escape goes back."
 
 
+class _Rows(Listing):
+    """The list of what waits; it is short, so the keys that turn pages are left to the text beside it."""
+
+    def __init__(self, verb: str, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(verb, id=id)
+        for key in ("pagedown", "pageup"):
+            self._bindings.key_to_bindings.pop(key, None)
+
+
 class ReviewScreen(Sheet[None]):
     """Lists what waits; Enter opens it, and the dialog behind it decides."""
 
     AUTO_FOCUS: ClassVar[str | None] = "#review-list"
     BINDING_GROUP_TITLE = "Review"
     HELP = (
-        "Enter opens what is marked; the dialog that follows decides, by the same rules as ever. e changes "
-        "a digest before, c files one of its notes elsewhere. n and p move; what was decided leaves the list."
+        "Enter opens what is marked; the dialog that follows decides, by the same rules as ever. PageDown "
+        "and PageUp read its text. e changes a digest before, c files one of its notes elsewhere. n and p "
+        "move; what was decided leaves the list."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", tooltip="Stop what is prepared, or go back", id="review.back"),
+        Binding("enter", "open", "Open", tooltip="Open what is marked", id="review.open"),
+        Binding(
+            "pagedown",
+            "read(1)",
+            "Read on",
+            key_display=key_name("pagedown"),
+            tooltip="Read on in the text of what is marked",
+            id="review.read-on",
+        ),
+        Binding(
+            "pageup",
+            "read(-1)",
+            "Read back",
+            show=False,
+            tooltip="Read back in the text of what is marked",
+            id="review.read-back",
+        ),
         Binding("n", "move(1)", "Next", tooltip="Go to the next thing that waits", id="review.next"),
         Binding(
             "p", "move(-1)", "Previous", show=False, tooltip="Go to the one before", id="review.previous"
@@ -93,7 +122,7 @@ class ReviewScreen(Sheet[None]):
     def compose(self) -> ComposeResult:
         yield TopLine("Review")
         with Container(classes="body"):
-            yield Listing("Open", id="review-list")
+            yield _Rows("Open", id="review-list")
             with VerticalScroll(id="review-pane", classes="pane"):
                 yield Facts(id="review-facts")
                 yield Static("", id="review-text", markup=False)
@@ -111,7 +140,7 @@ class ReviewScreen(Sheet[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer nothing that is done with a row while there is none, or none of its kind."""
-        if action in ("move", "edit", "file_elsewhere", "copy") and self.has_class("-empty"):
+        if action in _WITH_A_ROW and self.has_class("-empty"):
             return False
         if action in ("edit", "file_elsewhere") and self.is_mounted:
             waiting = self.selected
@@ -229,6 +258,10 @@ class ReviewScreen(Sheet[None]):
 
     @on(OptionList.OptionSelected)
     def _opened(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Open what is marked; from its text as well, where Enter has no other meaning."""
         waiting = self.selected
         if waiting is None or self._busy:
             return
@@ -319,6 +352,14 @@ class ReviewScreen(Sheet[None]):
             self._look()
 
     # Moving about
+
+    def action_read(self, by: int) -> None:
+        """Read on or back in the text, wherever the focus is."""
+        pane = self.query_one("#review-pane", VerticalScroll)
+        if by > 0:
+            pane.scroll_page_down(animate=False)
+        else:
+            pane.scroll_page_up(animate=False)
 
     def action_move(self, by: int) -> None:
         """Go to the next thing, or to the one before."""
