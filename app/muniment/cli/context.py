@@ -44,8 +44,9 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
         shell.out(item["content"])
     shell.out("── blocks ──")
     for block in fields["blocks"]:
+        noun = "item " if block["items"] == 1 else "items"
         shell.out(
-            f"{block['name']:<12} {block['items']:>4} items  {block['bytes']:>6} bytes  {block['source']}"
+            f"{block['name']:<12} {block['items']:>4} {noun}  {block['bytes']:>6} bytes  {block['source']}"
         )
     shell.out(f"estimate {fields['estimate']} of {fields['budget']}")
     return OK

@@ -24,7 +24,7 @@ from muniment.cli.shell import (
     not_written,
     stop_writing,
 )
-from muniment.safety.errors import InvalidInput, MunimentError, sentence_of
+from muniment.safety.errors import InvalidInput, MunimentError, NotFound, sentence_of
 from muniment.safety.visible import reading_line
 
 COMMANDS = {
@@ -50,6 +50,15 @@ COLLECT_AFTER = 200_000
 _EPILOG = """\
 Without a command the screen opens with a choice of recipes. --json prints one JSON object for programs.
 Exit codes: 0 done, 1 failed, not found or denied, 2 usage or invalid input, 130 interrupted."""
+
+_LISTINGS = {
+    "memory": "memory list --all",
+    "user": "user list",
+    "note": "note list",
+    "pin": "pin show",
+    "knowledge": "knowledge list",
+}
+_ABOUT_ONE = frozenset({"show", "edit", "delete", "remove", "hold", "release", "promote"})
 
 
 def run(argv: Sequence[str]) -> int:
@@ -84,12 +93,25 @@ def _code(argv: list[str]) -> int:
         return ended.code if isinstance(ended.code, int) else OK
     except InvalidInput as error:
         return _fail(USAGE, *error.lines)
+    except NotFound as error:
+        return _fail(FAILED, *_with_way_on(argv, error.lines))
     except MunimentError as error:
         return _fail(FAILED, *error.lines)
     except OSError as error:
         return _fail(FAILED, sentence_of(error))
     except Exception as error:  # noqa: BLE001 - the outermost boundary: a person gets a sentence
         return _fail(FAILED, _fault(error))
+
+
+def _with_way_on(argv: list[str], lines: Sequence[str]) -> list[str]:
+    """Add the command that lists what there is where one item was named that there is not.
+
+    The stores leave that out: a model reads their sentences too, and has no shell.
+    """
+    listing = _LISTINGS.get(argv[0])
+    if listing is None or argv[1] not in _ABOUT_ONE or any("muniment " in line for line in lines):
+        return list(lines)
+    return [*lines[:-1], f"{lines[-1].rstrip('.')}; see: muniment {listing}."]
 
 
 def _dispatch(argv: list[str]) -> int:

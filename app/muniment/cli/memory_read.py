@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from muniment.cli.shell import OK, Shell
 from muniment.memory.records import shapes
@@ -23,10 +24,15 @@ def list_records(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.json:
         shell.json(shapes.list_shape(selection))
         return OK
+    metas = [entry.meta for entry in selection.entries]
+    name = _widest((meta.id for meta in metas), 32)
+    place = _widest((meta.scope.label for meta in metas), 8)
+    kind = _widest((meta.category for meta in metas), 12)
     for entry in selection.entries:
         meta = entry.meta
         mark = "" if entry.effective else "  (expired)" if entry.expired else "  (overridden)"
-        shell.out(f"{meta.id:<32} {meta.scope.label:<8} {meta.category:<12} {_one(meta.title)}{mark}")
+        where = f"{meta.id:<{name}} {meta.scope.label:<{place}} {meta.category:<{kind}}"
+        shell.out(f"{where} {_one(meta.title)}{mark}")
     if selection.total > len(selection.entries):
         shell.note(f"{selection.total - len(selection.entries)} more; raise --limit to see them.")
     if not selection.entries:
@@ -77,10 +83,11 @@ def _counted(arguments: argparse.Namespace, shell: Shell, counted: Stats) -> int
     if arguments.json:
         shell.json(shapes.stats_shape(counted))
         return OK
+    width = _widest((each.scope.label for each in counted.chain), 8)
     for each in counted.chain:
         skipped = f", {each.skipped} skipped" if each.skipped else ""
         noun = "record " if each.records == 1 else "records"
-        shell.out(f"{each.scope.label:<8} {each.records:>6} {noun}{skipped}  {each.scope.directory}")
+        shell.out(f"{each.scope.label:<{width}} {each.records:>6} {noun}{skipped}  {each.scope.directory}")
         for warning in each.scope.warnings:
             shell.note(warning)
     for excluded in counted.excluded:
@@ -100,6 +107,7 @@ def history(arguments: argparse.Namespace, shell: Shell) -> int:
         return OK
     from muniment.memory.records.times import format_time
 
+    width = _widest((f"{line.entry.item}@{line.entry.id}" for line in shown), 0)
     for line in shown:
         entry = line.entry
         state = " (failed)" if line.failed else f" (undone by {line.undone_by})" if line.undone_by else ""
@@ -108,7 +116,9 @@ def history(arguments: argparse.Namespace, shell: Shell) -> int:
         who = f"{actor}, decided by {decider}" if decider not in ("", actor) else actor
         place = entry.scope if entry.surface == "record" else entry.surface
         when = format_time(entry.time)
-        shell.out(f"{entry.item}@{entry.id}  {when}  {entry.action:<8} {place:<9} by {who}{state}")
+        shell.out(
+            f"{f'{entry.item}@{entry.id}':<{width}}  {when}  {entry.action:<8} {place:<9} by {who}{state}"
+        )
     if len(lines) > len(shown):
         shell.note(f"{len(lines) - len(shown)} more; raise --limit to see them.")
     if not lines:
@@ -122,3 +132,8 @@ def _one(text: str) -> str:
     from muniment.safety.visible import reading_line
 
     return reading_line(text)
+
+
+def _widest(texts: Iterable[str], least: int) -> int:
+    """Return how wide a column has to be so that what follows it stands in line."""
+    return max(least, max(map(len, texts), default=0))

@@ -70,8 +70,11 @@ def list_notes(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.json:
         shell.json(shapes.note_list(team, shown, problems, total=len(notes)))
         return OK
+    width = max((len(each.name) for each in shown), default=0)
     for each in shown:
-        shell.out(f"{each.name}  {'held  ' if each.held else '      '}{each.agent}: {_one(each.title)}")
+        shell.out(
+            f"{each.name:<{width}}  {'held  ' if each.held else '      '}{each.agent}: {_one(each.title)}"
+        )
     if not notes:
         shell.note("no notes; write one with: muniment note add --title … --body …")
     for problem in problems:

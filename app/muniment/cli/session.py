@@ -119,7 +119,7 @@ def delete(arguments: argparse.Namespace, shell: Shell) -> int:
     if not log_path(shell.paths, arguments.id).exists():
         from muniment.safety.errors import NotFound
 
-        raise NotFound(f"There is no session {arguments.id}.")
+        raise NotFound(f"There is no session {arguments.id}; `muniment session list` shows those there are.")
     shell.confirm(f"Delete session {arguments.id} with its trace? This cannot be undone.", yes=arguments.yes)
     removed = delete_session(shell.paths, arguments.id)
     if arguments.json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from muniment.memory.origin import Actor, Origin
 from muniment.memory.team.files import Problem, listed
+from muniment.memory.team.near import MOST_NAMED
 from muniment.memory.team.notefile import (
     MAX_FILE_BYTES,
     MAX_NAME,
@@ -24,7 +25,7 @@ from muniment.memory.team.notefile import (
     slug,
 )
 from muniment.memory.team.refusals import TeamRefused
-from muniment.safety.errors import NotFound
+from muniment.safety.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from muniment.memory.team.workspace import Team
@@ -82,12 +83,24 @@ class Inbox:
             raise NotFound(f"The inbox has no note {path.name[:180]!a} in {self.directory}.") from None
 
     def find(self, word: str) -> Note:
-        """Return one note by its file name or by its id; raise `NotFound`."""
+        """Return one note by its file name, its id or its title in any case; raise `NotFound`."""
         if word.startswith(ID_PREFIX):
             for each in self.list():
                 if each.id == word:
                     return each
-        return self.read(word)
+        try:
+            return self.read(word)
+        except (NotFound, InvalidInput) as fault:
+            title = " ".join(word.split()).casefold()
+            called = [each for each in self.list() if " ".join(each.title.split()).casefold() == title]
+            if len(called) == 1:
+                return called[0]
+            if called:
+                names = ", ".join(each.name for each in called[:MOST_NAMED])
+                raise NotFound(
+                    f"{len(called)} notes are called {word[:60]!a}; name one of them: {names}."
+                ) from fault
+            raise
 
     def authors(self, notes: Sequence[Note]) -> Mapping[str, Actor]:
         """Return by name who wrote each note as it stands, as far as this machine's journal knows.
