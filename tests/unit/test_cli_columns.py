@@ -65,6 +65,12 @@ def test_what_is_missing_is_said_with_the_command_that_lists_what_there_is(
     assert way_on in done.err
 
 
+def test_a_word_that_an_argument_cannot_be_is_answered_with_those_it_can(cli: Inside, project: Path) -> None:
+    done = cli("session", "rate", "0" * 32, "good")
+    assert done.code == 2
+    assert "RATING cannot be 'good': it is one of up, down." in done.err
+
+
 def test_the_context_counts_one_item_as_one(cli: Inside, project: Path) -> None:
     assert cli("pin", "add", "--title", "Rounding", "--content", "Last.").code == 0
     out = cli("context").out

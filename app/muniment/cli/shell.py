@@ -64,10 +64,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = list(map(str, action.choices))
-        if action.option_strings:
-            raise UsageError(
-                f"{'/'.join(action.option_strings)} cannot be {value!r}: it is one of {', '.join(choices)}."
-            )
+        if not isinstance(action, argparse._SubParsersAction):
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest).upper()
+            raise UsageError(f"{name} cannot be {value!r}: it is one of {', '.join(choices)}.")
         raise UsageError(f"{self.prog} has no command {value!r}; {self._hint(str(value), choices)}")
 
     def _hint(self, word: str, known: Iterable[str]) -> str:
