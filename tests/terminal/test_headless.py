@@ -218,6 +218,7 @@ def test_nobody_is_asked_where_that_was_said(project: Path, record: Path, user: 
     with Terminal(command, cwd=project, base=user, columns=100, rows=40) as terminal:
         terminal.wait_for("memory_store: denied")
         assert terminal.exit_code() == 0
+        assert terminal.text.count("nobody could be asked") == 1
         assert "Allow this once?" not in terminal.text
     assert not record.exists()
 

@@ -227,6 +227,7 @@ class _TextPrinter:
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._open = False
+        self._unasked = False
 
     def __call__(self, event: Event) -> None:
         from muniment.safety.visible import reading
@@ -241,6 +242,15 @@ class _TextPrinter:
                 self.end()
             case ev.ToolFinished(_, tool, status, _, text):
                 self._shell.note(f"{tool}: {status}" + ("" if status == "completed" else f"; {text}"))
+            case ev.Decided(_, decision) if decision.by == "headless" and not decision.allowed:
+                self._unasked = True
+            case ev.TurnEnded() if self._unasked:
+                self.end()
+                self._unasked = False
+                self._shell.note(
+                    "nobody could be asked, so a write was denied; the screen asks (muniment run), "
+                    "and --mode says beforehand what runs unasked."
+                )
             case ev.ProposalMade(proposal, True):
                 from muniment.cli.asking import proposal_lines
 
