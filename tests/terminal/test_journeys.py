@@ -180,6 +180,8 @@ def test_a_week_of_work(project: Path, base: Path) -> None:
         terminal.press("r")
         terminal.wait_for("Raw, as muniment context --json prints it", "UNTRUSTED-INPUT", "memory-retrieval")
         terminal.press("escape")
+        # Escape and a key right behind it would be one key with Alt.
+        terminal.wait_gone("Raw, as muniment context --json prints it")
         leave(terminal)
     place = project / ".muniment"
     assert list((place / "notes" / "inbox").glob("*.md")) == []

@@ -296,10 +296,13 @@ async def test_a_stop_that_comes_as_a_turn_ends_still_stops_the_whole(tmp_path: 
         run_cases([case], os.environ, runs=3, progress=lambda _case, number, _runs: begun.append(number))
     )
 
+    begun_by_then: list[int] = []
+
     def stop(steps: int) -> None:
         if steps:
             loop.call_soon(stop, steps - 1)
         else:
+            begun_by_then.extend(begun)
             cases.cancel()
 
     def turns() -> list[asyncio.Task[object]]:
@@ -310,4 +313,6 @@ async def test_a_stop_that_comes_as_a_turn_ends_still_stops_the_whole(tmp_path: 
     found[0].add_done_callback(lambda _: stop(later))
     with pytest.raises(asyncio.CancelledError):
         await cases
-    assert begun == [1]
+    # Some steps behind the first turn the second run may have begun; behind the stop none does.
+    assert begun == begun_by_then
+    assert begun[-1] < 3
