@@ -159,6 +159,10 @@ def still(app: MunimentApp) -> None:
         for widget in screen.query("TextArea, Input"):
             if isinstance(widget, TextArea | Input):
                 widget.cursor_blink = False
+            if isinstance(widget, TextArea):
+                # A line that was drawn while the cursor had blinked away would be taken for one without it.
+                widget._line_cache.clear()
+                widget.refresh()
 
 
 def text_in(app: MunimentApp, widget: Widget) -> str:

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from muniment.cli.shell import Shell, UsageError
-from muniment.safety.editor import run_editor
 from muniment.safety.errors import MunimentError, reason_of
+from muniment.session.editor import run_editor
 
 
 def edited(shell: Shell, name: str, data: bytes, instead: str) -> bytes:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import SuspendNotSupported
 
-from muniment.safety.editor import run_editor
 from muniment.safety.errors import MunimentError, reason_of
+from muniment.session.editor import run_editor
 
 if TYPE_CHECKING:
     from muniment.tui.app import MunimentApp
