@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from muniment.approval.policy import Mode
@@ -38,6 +39,14 @@ async def in_mode(pilot: Pilot[int], app: MunimentApp, mode: Mode) -> None:
     await until(pilot, lambda: app.engine is not None and app.engine.mode is mode)
     await until(pilot, lambda: not isinstance(app.screen, Question))
     await until(pilot, lambda: mode.value.upper() in status_line(app))
+
+
+async def in_no_hurry(pilot: Pilot[int], app: MunimentApp, mode: Mode) -> None:
+    """See that the question goes on waiting once every key was heard."""
+    await pilot.pause()
+    assert isinstance(app.screen, Question)
+    assert app.engine is not None
+    assert app.engine.mode is mode
 
 
 async def test_every_start_is_manual_and_the_status_line_says_so(tmp_path: Path) -> None:
@@ -87,6 +96,31 @@ async def test_f8_goes_round_and_asks_on_the_way_up_only(tmp_path: Path) -> None
             await pilot.press("y")
             await in_mode(pilot, app, mode)
         await pilot.press("f8")
+        await in_mode(pilot, app, Mode.MANUAL)
+
+
+async def test_a_key_typed_before_the_question_could_be_seen_does_not_answer_it(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await pilot.press("f8")
+        await asked(pilot, app)
+        assert isinstance(app.screen, Question)
+        assert app.screen._heeds_after is not None
+        early = events.Key("y", "y")
+        early.time = app.screen._heeds_after - 0.001
+        app.post_message(early)
+        await in_no_hurry(pilot, app, Mode.MANUAL)
+        await pilot.press("y")
+        await in_mode(pilot, app, Mode.ACCEPT_EDITS)
+
+
+async def test_a_letter_within_a_word_does_not_answer_the_question(tmp_path: Path) -> None:
+    async with opened(boot_for(project_at(tmp_path / "p"))) as (app, pilot):
+        await pilot.press("f8")
+        await asked(pilot, app)
+        for letter in "my":
+            app.post_message(events.Key(letter, letter))
+        await in_no_hurry(pilot, app, Mode.MANUAL)
+        await pilot.press("escape")
         await in_mode(pilot, app, Mode.MANUAL)
 
 
