@@ -87,9 +87,9 @@ def test_the_budget_is_said_in_words() -> None:
     def words(estimate: int) -> str:
         return Inspected("x", (), estimate, 1_000, 800, "").words
 
-    assert words(100) == "100 of 1,000 (10 %); a summary is made above 800"
-    assert words(117).startswith("117 of 1,000 (12 %)")
-    assert words(900) == "900 of 1,000 (90 %); above 800, so a summary is made first"
+    assert words(100) == "100 of 1,000 tokens (10 %); a summary is made above 800"
+    assert words(117).startswith("117 of 1,000 tokens (12 %)")
+    assert words(900) == "900 of 1,000 tokens (90 %); above 800, so a summary is made first"
     assert words(1_001).endswith("over the budget: it cannot be sent")
 
 

@@ -48,5 +48,5 @@ def show(arguments: argparse.Namespace, shell: Shell) -> int:
         shell.out(
             f"{block['name']:<12} {block['items']:>4} {noun}  {block['bytes']:>6} bytes  {block['source']}"
         )
-    shell.out(f"estimate {fields['estimate']} of {fields['budget']}")
+    shell.out(f"estimate {fields['estimate']} of {fields['budget']} tokens")
     return OK

@@ -100,7 +100,7 @@ class Inspected:
             if self.estimate <= self.trigger
             else f"above {self.trigger:,}, so a summary is made first"
         )
-        return f"{self.estimate:,} of {self.budget:,} ({share} %); {standing}"
+        return f"{self.estimate:,} of {self.budget:,} tokens ({share} %); {standing}"
 
 
 def bar(used: int, most: int, cells: int = BAR_CELLS) -> str:
