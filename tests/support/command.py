@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -53,6 +53,23 @@ def run(
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def run_into(output: int | IO[str], *arguments: str, cwd: Path, base: Path) -> Result:
+    """Run `muniment` with its standard output on something of the test's own; `out` stays empty."""
+    done = subprocess.run(
+        [str(COMMAND), *arguments],
+        cwd=cwd,
+        env=isolated(base),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        timeout=2 * PATIENCE,
+        check=False,
+    )
+    return Result(done.returncode, "", done.stderr)
 
 
 def told_by(program: str | None, *arguments: object) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import run
+from support.command import run, run_into
 from support.environment import isolated
 from support.poll import PATIENCE
 from support.server import Reply, serve
@@ -171,19 +171,10 @@ def test_a_run_whose_words_cannot_be_written_closes_its_turn_and_says_it_once(
     project: Path, user: Path, options: tuple[str, ...]
 ) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [str(COMMAND), "run", "--prompt", "Hello", "--provider", "rehearsal", *options],
-            cwd=project,
-            env=isolated(user),
-            stdin=subprocess.DEVNULL,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-    assert done.returncode == 1
-    assert done.stderr == "muniment: The result could not be written: No space left on device.\n"
+        command = ("run", "--prompt", "Hello", "--provider", "rehearsal", *options)
+        done = run_into(full, *command, cwd=project, base=user)
+    assert done.code == 1
+    assert done.err == "muniment: The result could not be written: No space left on device.\n"
     assert kinds_logged(user)[-1] == "task"
 
 

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from muniment.cli.main import COMMANDS
-from support.command import Inside, run
+from support.command import Inside, run, run_into
 from support.environment import isolated
 from support.terminal import COMMAND
 
@@ -166,39 +166,19 @@ def test_a_stream_closed_before_the_start_does_not_matter(tmp_path: Path, user: 
 def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path, user: Path, arguments: str) -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [str(COMMAND), *arguments.split(" ")],
-        cwd=tmp_path,
-        env=isolated(user),
-        stdin=subprocess.DEVNULL,
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_into(write, *arguments.split(" "), cwd=tmp_path, base=user)
     os.close(write)
-    assert done.returncode in (0, 1)
-    assert "Broken" not in done.stderr
-    assert "fault" not in done.stderr
+    assert done.code in (0, 1)
+    assert "Broken" not in done.err
+    assert "fault" not in done.err
 
 
 def test_a_full_disk_behind_stdout_is_said(tmp_path: Path, user: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [str(COMMAND), "memory", "stats"],
-            cwd=tmp_path,
-            env=isolated(user),
-            stdin=subprocess.DEVNULL,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-    assert done.returncode == 1
-    assert one_sentence(done.stderr)
-    assert "No space left" in done.stderr
+        done = run_into(full, "memory", "stats", cwd=tmp_path, base=user)
+    assert done.code == 1
+    assert one_sentence(done.err)
+    assert "No space left" in done.err
 
 
 @pytest.mark.parametrize("arguments", ["memory stats", "session list", "memory show nothing-there"])
