@@ -89,5 +89,5 @@ async def test_a_key_does_not_search_the_conversation_however_long_that_is(tmp_p
                 emit(ev.Notice(f"Sentence {number}."))
             await app.session_screen.drained()
         assert app.session_screen.composer.text == "ab"
-    # Whatever else comes by meanwhile looks at a few parts; a search of the conversation would look at all 200.
+    # Whatever comes by meanwhile looks at a few parts; a search of the conversation would look at all 200.
     assert looked["b"] < looked["a"] + 100
